@@ -1,0 +1,58 @@
+# Everything runs in .venv, which the first call makes; nothing is installed outside this folder.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/installed
+BUILD_BOOK := $(BIN)/jupyter-book build . --all -W -n --keep-going
+
+# The same numbers on every machine: a fixed hash seed, one BLAS thread for each process, and no
+# Jupyter, IPython or Matplotlib settings but the defaults.
+export PYTHONHASHSEED := 0
+export OMP_NUM_THREADS := 1
+export IPYTHONDIR := $(CURDIR)/.venv/ipython
+export JUPYTER_CONFIG_DIR := $(CURDIR)/.venv/jupyter
+export JUPYTER_PREFER_ENV_PATH := 1
+export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+unexport MPLBACKEND
+
+.DEFAULT_GOAL := help
+.PHONY: help book test lint stored-book notebooks clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+book: $(INSTALLED) ## Run every notebook and build the book
+	$(BUILD_BOOK)
+	@printf '\nThe book is ready. Open\n\n    %s\n\n' '$(CURDIR)/_build/html/index.html'
+
+test: $(INSTALLED) lint stored-book ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
+	$(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+# The book with the outputs that the notebooks hold, which nbval then proves right.
+stored-book: $(INSTALLED) lint
+	@mkdir -p _build
+	sed -e 's|execute_notebooks: force|execute_notebooks: "off"|' -e 's|\./book/_ext|../book/_ext|' _config.yml > _build/stored.yml
+	$(BUILD_BOOK) --quiet --config _build/stored.yml
+
+notebooks: $(INSTALLED) ## Run every notebook in place and store its outputs
+	$(BIN)/python tools/execute_notebooks.py notebooks/*.ipynb
+
+clean: ## Remove the built book and all caches (.venv stays)
+	rm -rf _build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find book notebooks tests tools uldp -type d '(' -name __pycache__ -o -name .ipynb_checkpoints ')' -prune -exec rm -rf '{}' +
+
+# Importing pyplot once builds Matplotlib's font cache, which would otherwise report itself in the
+# first notebook that draws.
+$(INSTALLED): requirements.txt constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11'; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(BIN)/python -c 'import matplotlib.pyplot'
+	@touch $@

@@ -1,0 +1,131 @@
+"""The notebooks as committed, the table of contents, and the book's offline extension."""
+
+import importlib.util
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import yaml
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LONGEST_CELL = 45  # lines: about one screen
+MACHINE_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|tmp|Users)/|\b[A-Z]:\\Users\\")
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request: pytest.FixtureRequest) -> NotebookNode:
+    return nbformat.read(request.param, as_version=4)
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def outputs(notebook: NotebookNode) -> list[NotebookNode]:
+    return [output for cell in code_cells(notebook) for output in cell.outputs]
+
+
+def texts(notebook: NotebookNode) -> list[str]:
+    """Everything in a notebook that a reader reads: images in base64 are left out."""
+    data = (item for output in outputs(notebook) for item in output.get("data", {}).items())
+    return [
+        *(cell.source for cell in notebook.cells),
+        *(output.text for output in outputs(notebook) if output.output_type == "stream"),
+        *(str(value) for mime, value in data if mime not in ("image/png", "image/jpeg")),
+    ]
+
+
+def chapters(toc: Any) -> list[str]:
+    """The files that a table of contents names, depth first."""
+    if isinstance(toc, list):
+        return [name for item in toc for name in chapters(item)]
+    if isinstance(toc, dict):
+        return [
+            name
+            for key, value in toc.items()
+            for name in ([value] if key in ("root", "file") else chapters(value))
+        ]
+    return []
+
+
+def test_the_table_of_contents_names_every_notebook_once() -> None:
+    listed = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
+    listed_notebooks = sorted(name for name in listed if name.startswith("notebooks/"))
+    assert listed_notebooks == [f"notebooks/{path.stem}" for path in NOTEBOOKS]
+
+
+def test_code_cells_were_run_once_from_top_to_bottom(notebook: NotebookNode) -> None:
+    cells = code_cells(notebook)
+    assert cells
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+
+
+def test_outputs_hold_no_errors_and_no_warnings(notebook: NotebookNode) -> None:
+    assert not [output for output in outputs(notebook) if output.output_type == "error"]
+    assert not [output for output in outputs(notebook) if output.get("name") == "stderr"]
+
+
+def test_no_path_of_a_machine_is_stored(notebook: NotebookNode) -> None:
+    assert not [text for text in texts(notebook) if MACHINE_PATH.search(text)]
+
+
+def test_metadata_holds_no_time_and_no_version(notebook: NotebookNode) -> None:
+    metadata = [notebook.metadata, *(cell.metadata for cell in notebook.cells)]
+    assert not TIMESTAMP.search(json.dumps(metadata))
+    assert "version" not in notebook.metadata.language_info
+
+
+def test_code_cells_fit_on_a_screen(notebook: NotebookNode) -> None:
+    lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
+    assert max(lengths) <= LONGEST_CELL
+
+
+def test_every_image_is_described_in_words(notebook: NotebookNode) -> None:
+    for cell in code_cells(notebook):
+        mimes = {mime for output in cell.outputs for mime in output.get("data", {})}
+        if any(mime.startswith("image/") for mime in mimes):
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+            assert alt.strip(), f"no alt text for the image drawn by:\n{cell.source}"
+
+
+@pytest.fixture(scope="module")
+def offline() -> Any:
+    spec = importlib.util.spec_from_file_location("offline", ROOT / "book" / "_ext" / "offline.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<script src="https://host/a.js"></script>',
+        '<link rel="stylesheet" href="http://host/a.css">',
+        "<img alt='a' src='//host/a.png'>",
+    ],
+)
+def test_a_page_that_fetches_from_another_host_is_found(offline: Any, html: str) -> None:
+    assert len(offline.fetched_urls(html)) == 1
+
+
+@pytest.mark.parametrize(
+    "html",
+    ['<a href="https://host/page">', '<script src="_static/a.js">', "<p>https://host/a.js</p>"],
+)
+def test_links_and_local_files_are_no_fetches(offline: Any, html: str) -> None:
+    assert offline.fetched_urls(html) == []
+
+
+def test_the_citation_names_the_released_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert str(citation["version"]) == project["version"]

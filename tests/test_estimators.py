@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from cases import MECHANISMS, domains, random_distribution
+from scipy.stats import norm
+
+import uldp
+from uldp.estimators import empirical, threshold
+
+
+def test_empirical_solves_the_linear_system_of_randomized_response():
+    """pQ = m̂ as the paper states it, by a general solver."""
+    for domain in domains(5):
+        for make in (uldp.RandomizedResponse, uldp.UtilityOptimizedRR):
+            mechanism = make(domain, 0.9)
+            tally = mechanism.simulate(np.arange(1, domain.size + 1), rng=3)
+            solved = np.linalg.solve(mechanism.transition_matrix().T, tally.counts / tally.n)
+            np.testing.assert_allclose(empirical(tally), solved, atol=1e-12)
+            assert empirical(tally).sum() == pytest.approx(1)
+
+
+def test_empirical_formulas_of_the_paper():
+    domain, epsilon = uldp.Domain(5, sensitive=[3, 1, 0]), 0.8
+    S, s = domain.sensitive, 3
+    counts = [900, 700, 50, 800, 20]
+    shares = np.array(counts) / 2000
+    uRR = uldp.Tally(uldp.UtilityOptimizedRR(domain, epsilon), 2000, counts)
+    expected = (s + np.exp(epsilon) - 1) / np.expm1(epsilon) * shares
+    expected[S] -= 1 / np.expm1(epsilon)
+    np.testing.assert_allclose(empirical(uRR), expected)
+    uRAP = uldp.Tally(uldp.UtilityOptimizedRappor(domain, epsilon), 2000, counts)
+    root = np.exp(epsilon / 2)
+    expected = root / (root - 1) * shares
+    expected[S] = (root + 1) / (root - 1) * shares[S] - 1 / (root - 1)
+    np.testing.assert_allclose(empirical(uRAP), expected)
+
+
+@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
+def test_estimates_do_not_depend_on_where_the_sensitive_values_stand(make):
+    true_counts = np.array([50, 900, 10, 40])
+    order = np.array([2, 0, 3, 1])
+    one = make(uldp.Domain(4, sensitive=[0, 3]), 1.0)
+    sensitive = np.flatnonzero(np.isin(order, [0, 3]))
+    other = make(uldp.Domain(4, sensitive=sensitive), 1.0)
+    tally = one.simulate(true_counts, rng=0)
+    moved = uldp.Tally(other, tally.n, tally.counts[order])
+    for method in ("empirical", "threshold"):
+        np.testing.assert_allclose(
+            one.estimate(tally, method)[order], other.estimate(moved, method)
+        )
+
+
+@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
+def test_threshold_is_a_distribution(make):
+    rng = np.random.default_rng(4)
+    for domain in domains(5):
+        mechanism = make(domain, 0.5)
+        for n in (1, 30, 10_000):
+            true_counts = rng.multinomial(n, random_distribution(rng, domain.size))
+            estimate = mechanism.estimate(mechanism.simulate(true_counts, rng), "threshold")
+            assert (estimate >= 0).all()
+            assert estimate.sum() == pytest.approx(1)
+
+
+def test_threshold_keeps_what_is_significant():
+    domain, n = uldp.Domain(4), 10**9
+    mechanism = uldp.RandomizedResponse(domain, 1.0)
+    E = np.e
+    sigma = np.sqrt((E + 2) / (E - 1) ** 2 / n)
+    for sign in (+1, -1):
+        height = (norm.isf(0.05 / 4) * sigma) * (1 + sign * 0.05)
+        p = np.array([height, 1 - height * 2, height / 2, height / 2])
+        counts = ((p * (E - 1) + 1) / (E + 3) * n).round().astype(int)
+        tally = uldp.Tally(mechanism, n, counts)
+        kept = threshold(tally) == empirical(tally)
+        assert kept[0] == (sign > 0)
+        np.testing.assert_allclose(
+            threshold(tally)[~kept], (1 - empirical(tally)[kept].sum()) / (~kept).sum()
+        )
+
+
+def test_threshold_scales_down_kept_entries_that_exceed_one():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0]), 1.0)
+    tally = uldp.Tally(mechanism, 10, [0, 6, 4])
+    assert empirical(tally)[1:].sum() > 1
+    np.testing.assert_allclose(threshold(tally), [0, 0.6, 0.4])
+
+
+def test_threshold_with_nothing_significant_is_uniform():
+    mechanism = uldp.RandomizedResponse(uldp.Domain(4), 0.1)
+    np.testing.assert_allclose(threshold(mechanism.tally([0, 1, 2, 3])), 0.25)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -1, np.nan])
+def test_alpha_is_a_probability(alpha):
+    tally = uldp.RandomizedResponse(uldp.Domain(2), 1.0).tally([0])
+    with pytest.raises(ValueError, match="alpha must"):
+        threshold(tally, alpha=alpha)
+
+
+def test_nothing_to_estimate_from():
+    mechanism = uldp.Rappor(uldp.Domain(3), 1.0)
+    for method in ("empirical", "threshold"):
+        with pytest.raises(ValueError, match="reports must not be empty"):
+            mechanism.estimate(mechanism.privatize([]), method)
+
+
+def test_unknown_method():
+    mechanism = uldp.RandomizedResponse(uldp.Domain(3), 1.0)
+    with pytest.raises(ValueError, match="method must be one of empirical, threshold, got 'magic'"):
+        mechanism.estimate([0, 1], method="magic")

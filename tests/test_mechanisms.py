@@ -1,0 +1,333 @@
+"""Every mechanism against its dense matrix, by exact enumeration on small domains."""
+
+import itertools
+
+import numpy as np
+import pytest
+from cases import MECHANISMS, domains, random_distribution, supports
+
+import uldp
+
+TRUTHFUL_IN_THE_LIMIT = ["RR", "RAPPOR", "uRR", "uRAP"]
+EPSILONS = [1e-6, 0.1, 1.0, np.log(400), 30.0]
+
+
+@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
+def make(request):
+    return request.param
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_matrix_has_level_epsilon_tightly_on_every_domain(make, epsilon):
+    for domain in domains(6):
+        mechanism = make(domain, epsilon)
+        Q = mechanism.transition_matrix()
+        assert Q.shape == (domain.size, len(mechanism.outputs))
+        assert (Q >= 0).all()
+        assert (Q > 0).any(axis=0).all(), "every listed output is reachable"
+        np.testing.assert_allclose(Q.sum(axis=1), 1, rtol=0, atol=1e-14)
+        level = uldp.privacy.uldp_level(Q, mechanism.sensitive, mechanism.protected)
+        shielded = Q[:, mechanism.protected]
+        rows_differ = (shielded != shielded[0]).any()
+        if mechanism.sensitive.size and domain.size > 1:
+            assert rows_differ
+            assert level == pytest.approx(epsilon, abs=1e-14, rel=1e-13)
+        else:
+            assert not (rows_differ and mechanism.sensitive.size)
+            assert level <= epsilon
+
+
+def test_matrix_level_is_lost_just_below_epsilon(make):
+    for domain in domains(4):
+        mechanism = make(domain, 1.0)
+        if not mechanism.sensitive.size or domain.size == 1:
+            continue
+        Q = mechanism.transition_matrix()[:, mechanism.protected]
+        ratio = (Q[:, None] / Q[None, :]).max()
+        assert ratio <= np.exp(1.0) * (1 + 1e-14)
+        assert ratio > np.exp(1.0 - 1e-12)
+
+
+def test_unprotected_outputs_reveal_one_nonsensitive_value(make):
+    for domain in domains(6):
+        mechanism = make(domain, 1.0)
+        reached_from = mechanism.transition_matrix()[:, ~mechanism.protected] > 0
+        assert (reached_from.sum(axis=0) == 1).all()
+        assert not reached_from[mechanism.sensitive].any()
+
+
+def test_outputs_are_distinct_reports(make):
+    for domain in domains(5):
+        mechanism = make(domain, 1.0)
+        assert mechanism.outputs.dtype == mechanism.report_dtype.base
+        assert len(np.unique(mechanism.outputs, axis=0)) == len(mechanism.outputs)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_tally_weighted_by_the_matrix_has_the_moments_that_losses_claim(make, epsilon):
+    rng = np.random.default_rng(5)
+    for domain in domains(6):
+        mechanism = make(domain, epsilon)
+        p = random_distribution(rng, domain.size)
+        m = p @ mechanism.transition_matrix()
+        n = 7
+        estimates = np.array([mechanism.estimate(y[None]) for y in mechanism.outputs])
+        mean = m @ estimates
+        covariance = (estimates - mean).T @ np.diag(m) @ (estimates - mean)
+        np.testing.assert_allclose(mean, p, atol=1e-12)
+        np.testing.assert_allclose(np.diag(covariance), uldp.losses.variances(mechanism, p))
+        assert mechanism.l2_loss(p, n) == pytest.approx(np.trace(covariance) / n)
+        l1 = np.sqrt(2 * np.diag(covariance) / (np.pi * n)).sum()
+        assert mechanism.l1_loss(p, n) == pytest.approx(l1)
+
+
+def test_l2_loss_is_exact_for_several_users(make):
+    domain = uldp.Domain(3, sensitive=[2, 0])
+    mechanism = make(domain, 0.7)
+    p = np.array([0.2, 0.5, 0.3])
+    m = p @ mechanism.transition_matrix()
+    n, loss = 3, 0.0
+    for reports in itertools.product(range(len(m)), repeat=n):
+        estimate = mechanism.estimate(mechanism.outputs[list(reports)])
+        loss += m[list(reports)].prod() * ((estimate - p) ** 2).sum()
+    assert mechanism.l2_loss(p, n) == pytest.approx(loss, rel=1e-12)
+
+
+def test_support_law_is_that_of_the_matrix(make):
+    for domain in domains(5):
+        mechanism = make(domain, 0.4)
+        law = mechanism.support
+        expected = mechanism.transition_matrix() @ supports(mechanism)
+        own = np.eye(domain.size, dtype=bool)
+        np.testing.assert_allclose(expected, np.where(own, law.own, law.other), rtol=1e-13)
+        np.testing.assert_allclose(law.own + law.not_own, 1, rtol=1e-14)
+        np.testing.assert_allclose(law.other + law.not_other, 1, rtol=1e-14)
+        np.testing.assert_allclose(law.own - law.other, law.gain, atol=1e-14)
+
+
+def test_protecting_every_value_gives_the_ldp_mechanisms():
+    domain, all_sensitive = uldp.Domain(4, sensitive=[1]), uldp.Domain(4, sensitive=range(4))
+    for ldp, ulpd in [
+        (uldp.RandomizedResponse, uldp.UtilityOptimizedRR),
+        (uldp.Rappor, uldp.UtilityOptimizedRappor),
+    ]:
+        Q = ldp(domain, 1.3).transition_matrix()
+        np.testing.assert_array_equal(Q, ulpd(all_sensitive, 1.3).transition_matrix())
+        assert uldp.privacy.ldp_level(Q) == pytest.approx(1.3)
+
+
+def test_two_values_one_sensitive_is_mangats_randomized_response():
+    Q = uldp.UtilityOptimizedRR(uldp.Domain(2, sensitive=[1]), np.log(4)).transition_matrix()
+    np.testing.assert_allclose(Q, [[0.75, 0.25], [0, 1]], atol=1e-15)
+
+
+def test_definition_3_entries():
+    epsilon, s = 1.7, 3
+    E = np.exp(epsilon)
+    c1, c2, c3 = E / (s + E - 1), 1 / (s + E - 1), (E - 1) / (s + E - 1)
+    Q = uldp.UtilityOptimizedRR(uldp.Domain(5, sensitive=[0, 1, 2]), epsilon).transition_matrix()
+    expected = [
+        [c1, c2, c2, 0, 0],
+        [c2, c1, c2, 0, 0],
+        [c2, c2, c1, 0, 0],
+        [c2, c2, c2, c3, 0],
+        [c2, c2, c2, 0, c3],
+    ]
+    np.testing.assert_allclose(Q, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("theta", [None, 0.3, 0.5, 0.9])
+def test_definition_4_bit_probabilities(theta):
+    epsilon = 1.2
+    E = np.exp(epsilon)
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(4, sensitive=[1, 2]), epsilon, theta)
+    t = np.exp(epsilon / 2) / (np.exp(epsilon / 2) + 1) if theta is None else theta
+    d1, d2 = t / ((1 - t) * E + t), ((1 - t) * E + t) / E
+    marginals = mechanism.transition_matrix() @ supports(mechanism)
+    expected = [[1 - d2, d1, d1, 0], [0, t, d1, 0], [0, d1, t, 0], [0, d1, d1, 1 - d2]]
+    np.testing.assert_allclose(marginals, expected, rtol=1e-13)
+    assert mechanism.theta == pytest.approx(t)
+
+
+def test_mechanisms_are_values():
+    domain = uldp.Domain(3, sensitive=[0])
+    one = uldp.UtilityOptimizedRappor(domain, 1)
+    assert one == uldp.UtilityOptimizedRappor(uldp.Domain([0, 1, 2], sensitive=[0]), 1.0)
+    assert hash(one) == hash(uldp.UtilityOptimizedRappor(domain, 1.0))
+    assert one != uldp.UtilityOptimizedRappor(domain, 1.0, theta=0.5)
+    assert one != uldp.Rappor(domain, 1.0)
+    assert "epsilon=1.0" in repr(one)
+    assert "theta=0.62" in repr(one)
+    with pytest.raises(AttributeError):
+        one.epsilon = 2.0
+
+
+@pytest.mark.parametrize("nonsensitive", [1, 255, 256, 65_535, 65_536])
+def test_uRAP_reports_carry_any_revealed_value(nonsensitive):
+    domain = uldp.Domain(nonsensitive + 9, sensitive=range(9))
+    mechanism = uldp.UtilityOptimizedRappor(domain, 30.0)
+    values = np.unique([0, 8, 9, domain.size - 1])
+    tally = mechanism.tally(mechanism.privatize(values, rng=1))
+    np.testing.assert_array_equal(np.flatnonzero(tally.counts), values)
+
+
+def test_one_report_at_a_time(make):
+    domain = uldp.Domain(["a", "b", "c", "d"], sensitive=["c", "a"])
+    mechanism = make(domain, 2.0)
+    reports = [mechanism.privatize(answer, rng=seed) for seed, answer in enumerate("abcd")]
+    assert all(np.shape(report) == mechanism.report_dtype.shape for report in reports)
+    together = mechanism.tally(np.array(reports))
+    assert together == sum(mechanism.tally(report) for report in reports)
+    assert together.n == 4
+
+
+def test_tallies_add_up(make):
+    mechanism = make(uldp.Domain(5, sensitive=[0, 3]), 1.0)
+    reports = mechanism.privatize(np.arange(5).repeat(100), rng=0)
+    assert mechanism.tally(reports) == mechanism.tally(reports[:17]) + mechanism.tally(reports[17:])
+    empty = mechanism.tally(mechanism.privatize([], rng=0))
+    assert empty.n == 0
+    assert mechanism.tally(reports) + empty == mechanism.tally(reports)
+
+
+@pytest.mark.parametrize("name", TRUTHFUL_IN_THE_LIMIT)
+def test_privatize_spans_blocks_and_keeps_order(name):
+    domain = uldp.Domain(9, sensitive=[8, 0])
+    mechanism = MECHANISMS[name](domain, 40.0)
+    values = np.random.default_rng(3).integers(9, size=150_000)
+    reports = mechanism.privatize(values, rng=4)
+    assert len(reports) == len(values)
+    for part in (slice(0, 70_000), slice(70_000, None)):
+        true_counts = np.bincount(values[part], minlength=9)
+        assert np.abs(mechanism.tally(reports[part]).counts - true_counts).max() <= 2
+
+
+def test_same_seed_same_reports_and_none_is_fresh(make):
+    mechanism = make(uldp.Domain(6, sensitive=[0, 1, 2]), 0.5)
+    values = np.arange(6).repeat(50)
+    np.testing.assert_array_equal(mechanism.privatize(values, 7), mechanism.privatize(values, 7))
+    assert (mechanism.privatize(values) != mechanism.privatize(values)).any()
+
+
+def test_one_value_domain(make):
+    for sensitive in ([], [0]):
+        mechanism = make(uldp.Domain(1, sensitive=sensitive), 1.0)
+        assert mechanism.privatize([0, 0], rng=0).shape[0] == 2
+        assert mechanism.simulate([10], rng=0).n == 10
+
+
+def test_nothing_sensitive_reveals_the_answers_of_uRR():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4), 0.1)
+    values = np.array([3, 1, 2, 0])
+    np.testing.assert_array_equal(mechanism.privatize(values), values)
+    np.testing.assert_array_equal(mechanism.transition_matrix(), np.eye(4))
+
+
+@pytest.mark.parametrize("name", TRUTHFUL_IN_THE_LIMIT)
+def test_very_large_epsilon_reports_the_truth(name):
+    domain = uldp.Domain(5, sensitive=[0, 1])
+    mechanism = MECHANISMS[name](domain, 2000.0)
+    values = np.arange(5).repeat(20)
+    np.testing.assert_array_equal(mechanism.tally(mechanism.privatize(values)).counts, 20)
+
+
+def test_simulation_takes_no_account_of_n():
+    domain = uldp.Domain(400, sensitive=range(76))
+    for mechanism in (uldp.Rappor(domain, 1.0), uldp.UtilityOptimizedRR(domain, 1.0)):
+        tally = mechanism.simulate(np.full(400, 10**9), rng=0)
+        assert tally.n == 400 * 10**9
+        assert mechanism.estimate(tally) == pytest.approx(np.full(400, 1 / 400), abs=1e-4)
+
+
+def test_matrix_of_a_large_domain_is_refused():
+    with pytest.raises(ValueError, match="too large for its matrix"):
+        uldp.Rappor(uldp.Domain(30), 1.0).transition_matrix()
+    with pytest.raises(ValueError, match="too large for its matrix"):
+        uldp.RandomizedResponse(uldp.Domain(5000), 1.0).transition_matrix()
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, 0.0])
+def test_epsilon_must_be_positive_and_finite(make, epsilon):
+    with pytest.raises(ValueError, match="epsilon must be"):
+        make(uldp.Domain(3), epsilon)
+
+
+@pytest.mark.parametrize("epsilon", ["1", None, True, [1.0], 1j])
+def test_epsilon_must_be_a_number(make, epsilon):
+    with pytest.raises(TypeError, match="epsilon must be a real number"):
+        make(uldp.Domain(3), epsilon)
+
+
+def test_domain_must_be_a_domain(make):
+    with pytest.raises(TypeError, match="domain must be a Domain, got 3"):
+        make(3, 1.0)
+
+
+@pytest.mark.parametrize("theta", [0, 1, -0.5, 1.5, np.nan])
+def test_theta_must_lie_inside_the_unit_interval(theta):
+    for mechanism in (uldp.Rappor, uldp.UtilityOptimizedRappor):
+        with pytest.raises(ValueError, match="theta must"):
+            mechanism(uldp.Domain(3), 1.0, theta=theta)
+
+
+@pytest.mark.parametrize("values", [[0, 3], [-1], 3])
+def test_values_outside_the_domain(make, values):
+    with pytest.raises(ValueError, match=r"values must lie in 0\.\.2, got (3|-1)"):
+        make(uldp.Domain(3), 1.0).privatize(values)
+
+
+@pytest.mark.parametrize("counts", [[1, 2], [[1, 2, 3]], [1, 2, -1], [1, 2, 0.5], [1, 2, np.nan]])
+def test_true_counts_must_be_whole(make, counts):
+    with pytest.raises(ValueError, match="true_counts must"):
+        make(uldp.Domain(3), 1.0).simulate(counts)
+
+
+def test_true_counts_must_be_numbers(make):
+    with pytest.raises(TypeError, match="true_counts must hold real numbers"):
+        make(uldp.Domain(3), 1.0).simulate(["1", "2", "3"])
+
+
+def test_reports_of_the_wrong_type_or_shape(make):
+    mechanism = make(uldp.Domain(3, sensitive=[0]), 1.0)
+    with pytest.raises(TypeError, match="reports must be integers"):
+        mechanism.tally(np.zeros((2, *mechanism.report_dtype.shape)))
+    with pytest.raises(ValueError, match="reports must have shape"):
+        mechanism.tally(np.zeros((2, 2, 5), dtype=int))
+
+
+@pytest.mark.parametrize("report", [-1, 3])
+def test_impossible_integer_reports(report):
+    with pytest.raises(ValueError, match=r"reports must lie in 0\.\.2"):
+        uldp.UtilityOptimizedRR(uldp.Domain(3), 1.0).tally([0, report])
+
+
+def test_impossible_bit_reports():
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(5, sensitive=[0, 1, 2]), 1.0)
+    assert mechanism.tally([[7, 2]]).n == 1
+    with pytest.raises(ValueError, match="no bit set beyond the 3 sensitive values"):
+        mechanism.tally([[8, 0]])
+    with pytest.raises(ValueError, match="one of 2 non-sensitive values, got 3"):
+        mechanism.tally([[0, 3]])
+    with pytest.raises(ValueError, match=r"reports must fit uint8, got 0\.\.256"):
+        mechanism.tally([[0, 256]])
+
+
+def test_tallies_of_different_mechanisms_do_not_add():
+    domain = uldp.Domain(3, sensitive=[0])
+    one, two = uldp.UtilityOptimizedRR(domain, 1.0), uldp.UtilityOptimizedRR(domain, 2.0)
+    with pytest.raises(ValueError, match="tallies must be of one mechanism"):
+        one.tally([0]) + two.tally([0])
+    with pytest.raises(ValueError, match="reports must be of"):
+        one.estimate(two.tally([0]))
+    with pytest.raises(TypeError):
+        one.tally([0]) + 1
+
+
+@pytest.mark.parametrize(
+    ("n", "counts"),
+    [(-1, [0, 0]), (1.5, [0, 0]), (3, [4, 0]), (3, [-1, 0]), (3, [1]), (3, [0.5, 1])],
+)
+def test_tallies_are_checked(n, counts):
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(2), 1.0)
+    with pytest.raises(ValueError, match=r"n must|counts must"):
+        uldp.Tally(mechanism, n, counts)

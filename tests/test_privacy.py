@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from uldp import privacy
+
+MANGAT = [[0.75, 0.25], [0, 1]]
+
+
+def test_warner_and_mangat():
+    warner = [[0.75, 0.25], [0.25, 0.75]]
+    assert privacy.ldp_level(warner) == pytest.approx(np.log(3))
+    assert privacy.ldp_level(MANGAT) == np.inf
+    assert privacy.uldp_level(MANGAT, [1], [1]) == pytest.approx(np.log(4))
+    assert privacy.uldp_level(MANGAT, [1], [False, True]) == pytest.approx(np.log(4))
+    assert privacy.osldp_level(MANGAT, [1]) == pytest.approx(np.log(4))
+    assert privacy.osldp_level(MANGAT, [0]) == np.inf
+
+
+def test_conditions_of_uldp_that_fail():
+    assert privacy.uldp_level(MANGAT, [1], [0]) == np.inf, "a sensitive value reaches Y_I"
+    assert privacy.uldp_level(np.eye(2), [], [0]) == np.inf, "a protected output is not shared"
+    shared = [[0.5, 0.5], [0.5, 0.5]]
+    assert privacy.uldp_level(shared, [], [0]) == np.inf, "an output of Y_I has two origins"
+    assert privacy.uldp_level(shared, [], [0, 1]) == 0
+
+
+def test_unreachable_outputs_count_for_nothing():
+    padded = np.insert(np.array(MANGAT), 1, 0, axis=1)
+    for protected in ([2], [1, 2]):
+        assert privacy.uldp_level(padded, [1], protected) == pytest.approx(np.log(4))
+    assert privacy.osldp_level(padded, [1]) == pytest.approx(np.log(4))
+
+
+def test_no_sensitive_or_no_protected():
+    assert privacy.uldp_level(np.eye(3), [], []) == 0
+    assert privacy.osldp_level(np.eye(3), []) == 0
+    assert privacy.ldp_level([[1.0]]) == 0
+
+
+matrices = arrays(
+    float, st.tuples(st.integers(2, 4), st.integers(1, 5)), elements=st.floats(0.01, 1)
+).map(lambda w: w / w.sum(axis=1, keepdims=True))
+
+
+@given(matrices)
+def test_levels_hold_by_definition_and_are_least(Q):
+    def holds(epsilon, rows):
+        return all(
+            Q[x, y] <= np.exp(epsilon) * Q[other, y] * (1 + 1e-12)
+            for x in rows
+            for other in range(len(Q))
+            for y in range(Q.shape[1])
+        )
+
+    everything = range(len(Q))
+    level = privacy.ldp_level(Q)
+    assert holds(level, everything)
+    assert level < 1e-9 or not holds(level - 1e-9, everything)
+    assert privacy.uldp_level(Q, [0], np.ones(Q.shape[1], dtype=bool)) == level
+    one_sided = privacy.osldp_level(Q, [0])
+    assert one_sided <= level
+    assert holds(one_sided, [0])
+    assert one_sided < 1e-9 or not holds(one_sided - 1e-9, [0])
+
+
+@pytest.mark.parametrize(
+    ("Q", "message"),
+    [
+        ([[0.5, 0.6]], "each row of Q must sum to 1, got 1.1 in row 0"),
+        ([[1.5, -0.5]], "Q must not be negative"),
+        ([0.5, 0.5], "Q must have shape"),
+        ([[np.nan, 1]], "Q must be finite"),
+        (np.empty((0, 2)), "Q must have at least one row"),
+        (np.empty((2, 0)), "Q must have at least one row"),
+    ],
+)
+def test_matrices_must_be_stochastic(Q, message):
+    for level in (
+        privacy.ldp_level,
+        lambda Q: privacy.uldp_level(Q, [], []),
+        lambda Q: privacy.osldp_level(Q, []),
+    ):
+        with pytest.raises(ValueError, match=message):
+            level(Q)
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "protected", "message"),
+    [
+        ([2], [0], r"sensitive must lie in 0\.\.1, got 2"),
+        ([0, 0], [0], "sensitive must not repeat"),
+        ([0], [2], r"protected must lie in 0\.\.1, got 2"),
+        ([0], [True], r"protected must have shape \(2,\), got \(1,\)"),
+    ],
+)
+def test_sets_must_fit_the_matrix(sensitive, protected, message):
+    with pytest.raises(ValueError, match=message):
+        privacy.uldp_level(MANGAT, sensitive, protected)
+
+
+def test_sets_of_the_wrong_type():
+    with pytest.raises(TypeError, match="sensitive must hold integers"):
+        privacy.osldp_level(MANGAT, ["a"])
+    with pytest.raises(TypeError, match="protected must hold integers"):
+        privacy.uldp_level(MANGAT, [0], [0.5, 0.5])
+    with pytest.raises(TypeError, match="Q must hold real numbers"):
+        privacy.ldp_level([["a", "b"]])

@@ -1,0 +1,34 @@
+"""Utility-optimized local differential privacy (Murakami and Kawamoto, USENIX Security 2019).
+
+Collect answers of which some are sensitive: protect those, and estimate the distribution of all
+far better than a mechanism could that protects every answer alike.
+"""
+
+from importlib.metadata import version
+
+from uldp import datasets, estimators, losses, privacy
+from uldp.domain import Domain
+from uldp.mechanisms import (
+    Mechanism,
+    RandomizedResponse,
+    Rappor,
+    Tally,
+    UtilityOptimizedRappor,
+    UtilityOptimizedRR,
+)
+
+__all__ = [
+    "Domain",
+    "Mechanism",
+    "RandomizedResponse",
+    "Rappor",
+    "Tally",
+    "UtilityOptimizedRR",
+    "UtilityOptimizedRappor",
+    "datasets",
+    "estimators",
+    "losses",
+    "privacy",
+]
+
+__version__ = version("uldp")

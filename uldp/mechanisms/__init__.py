@@ -1,0 +1,25 @@
+"""The mechanisms: how a user perturbs her answer, and what the collector keeps of the reports.
+
+Each mechanism protects the sensitive values S of its domain and may reveal the others. The two of
+the paper are `UtilityOptimizedRR` and `UtilityOptimizedRappor`; `RandomizedResponse` and `Rappor`
+are the same two with every value sensitive, which is ordinary local differential privacy.
+
+A report *supports* a value: the one it names, or each one whose bit is set. In all of them the
+number of reports that support x is binomial, with the probability `own` from users who hold x and
+`other` from everybody else. These two numbers per value (the p* and q* of Wang et al. 2017) are
+all that the empirical estimate and its losses need to know.
+"""
+
+from uldp.mechanisms.base import Mechanism, Support, Tally
+from uldp.mechanisms.rappor import Rappor, UtilityOptimizedRappor
+from uldp.mechanisms.response import RandomizedResponse, UtilityOptimizedRR
+
+__all__ = [
+    "Mechanism",
+    "RandomizedResponse",
+    "Rappor",
+    "Support",
+    "Tally",
+    "UtilityOptimizedRR",
+    "UtilityOptimizedRappor",
+]

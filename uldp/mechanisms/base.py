@@ -1,0 +1,316 @@
+"""What every mechanism has: its parameters, its law, and the way from answers to an estimate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks, estimators, losses
+from uldp._bits import blocks
+from uldp.domain import Domain
+
+__all__ = ["Mechanism", "Seed", "Support", "Tally"]
+
+Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
+
+MATRIX_ENTRIES = 1 << 24
+USERS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The probabilities that a report supports each value x; all arrays have shape (k,).
+
+    The complements and the difference are fields of their own, computed without cancellation, so
+    that they are right to the last digits where ε is tiny or large.
+
+    Attributes
+    ----------
+    own, not_own : ndarray
+        Probability that the report of a user who holds x supports x, and that it does not.
+    other, not_other : ndarray
+        The same for a user who holds another value.
+    gain : ndarray
+        own - other.
+    """
+
+    own: NDArray[np.float64]
+    not_own: NDArray[np.float64]
+    other: NDArray[np.float64]
+    not_other: NDArray[np.float64]
+    gain: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What a collector keeps: how many reports came, and how many of them support each value.
+
+    Tallies of one mechanism add up, so that batches and machines can count apart.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism that made the reports.
+    n : int
+        The number of reports.
+    counts : (k,) array_like of int
+        For each value the number of reports that support it.
+
+    Raises
+    ------
+    ValueError
+        If n or a count is negative or not whole, or a count exceeds n.
+    """
+
+    mechanism: Mechanism
+    n: int
+    counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        n = _checks.whole(self.n, "n", least=0)
+        counts = _checks.counts(self.counts, "counts", self.mechanism.domain.size)
+        if counts.max() > n:
+            raise ValueError(f"counts must not exceed n = {n}, got {counts.max()}")
+        counts.setflags(write=False)
+        object.__setattr__(self, "n", n)
+        object.__setattr__(self, "counts", counts)
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.mechanism != other.mechanism:
+            raise ValueError(
+                f"tallies must be of one mechanism, got {self.mechanism!r} and {other.mechanism!r}"
+            )
+        return Tally(self.mechanism, self.n + other.n, self.counts + other.counts)
+
+    def __radd__(self, other: object) -> Tally:
+        return self if other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Tally)
+            and (self.mechanism, self.n) == (other.mechanism, other.n)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    def __repr__(self) -> str:
+        counts = np.array2string(self.counts, separator=", ", threshold=12)
+        return f"Tally({self.mechanism!r}, n={self.n}, counts={counts})"
+
+
+@dataclass(frozen=True)
+class Mechanism(ABC):
+    """A mechanism is an immutable value: its fields are its parameters.
+
+    Parameters
+    ----------
+    domain : Domain
+        The values, and which of them are sensitive.
+    epsilon : float
+        The privacy budget ε, in nats.
+
+    Raises
+    ------
+    ValueError
+        If ε is not a finite number above 0.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    domain: Domain
+    epsilon: float
+
+    protects_every_value: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise TypeError(f"domain must be a Domain, got {self.domain!r}")
+        object.__setattr__(self, "epsilon", _checks.positive(self.epsilon, "epsilon"))
+
+    @property
+    def sensitive(self) -> NDArray[np.intp]:
+        """Indices of the values that this mechanism protects, increasing."""
+        return np.arange(self.domain.size) if self.protects_every_value else self.domain.sensitive
+
+    @property
+    def nonsensitive(self) -> NDArray[np.intp]:
+        """Indices of the values that this mechanism may reveal, increasing."""
+        return np.arange(0) if self.protects_every_value else self.domain.nonsensitive
+
+    def privatize(self, values: Any, rng: Seed = None) -> Any:
+        """Perturb each user's value; this is what runs on the user's side.
+
+        Parameters
+        ----------
+        values : label, index, or one-dimensional array of either
+            The users' true values (see `Domain.indices`).
+        rng : optional
+            What `numpy.random.default_rng` takes; None draws fresh entropy from the system.
+
+        Returns
+        -------
+        ndarray
+            The reports, one per user along the first axis; a single report for a single value.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a value is not in the domain.
+        """
+        indices = self.domain.indices(values)
+        generator = np.random.default_rng(rng)
+        users = np.atleast_1d(indices)
+        reports = np.empty(users.size, dtype=self.report_dtype)
+        for block in blocks(users.size, USERS_AT_ONCE):
+            reports[block] = self._perturb(users[block], generator)
+        return reports if indices.ndim else reports[0]
+
+    def tally(self, reports: ArrayLike) -> Tally:
+        """Count for each value the reports that support it; this is what the collector keeps.
+
+        Parameters
+        ----------
+        reports : array_like
+            What `privatize` returned, for any number of users. Tallies of parts add up.
+
+        Raises
+        ------
+        ValueError
+            If a report is one that this mechanism cannot produce.
+        TypeError
+            If the reports are not of this mechanism's type.
+        """
+        array = _checks.as_array(reports, "reports")
+        dtype = self.report_dtype
+        if array.size and array.dtype.kind not in "iu":
+            raise TypeError(f"reports must be integers, got an array of type {array.dtype}")
+        if (
+            array.ndim - dtype.ndim not in (0, 1)
+            or array.shape[array.ndim - dtype.ndim :] != dtype.shape
+        ):
+            expected = ", ".join(["n", *map(str, dtype.shape)])
+            raise ValueError(f"reports must have shape ({expected}), got {array.shape}")
+        array = array.reshape(-1, *dtype.shape)
+        limits = np.iinfo(dtype.base)
+        if array.dtype != dtype.base and array.size:
+            if array.min() < limits.min or array.max() > limits.max:
+                raise ValueError(f"reports must fit {dtype.base}, got {array.min()}..{array.max()}")
+            array = array.astype(dtype.base)
+        return Tally(self, len(array), self._count(array))
+
+    def simulate(self, true_counts: ArrayLike, rng: Seed = None) -> Tally:
+        """Draw a tally with the law of `tally(privatize(...))` on a population, in O(k).
+
+        Parameters
+        ----------
+        true_counts : (k,) array_like of int
+            How many users hold each value.
+        rng : optional
+            What `numpy.random.default_rng` takes.
+
+        Raises
+        ------
+        ValueError
+            If the counts are not k whole numbers of 0 or more.
+        """
+        counts = _checks.counts(true_counts, "true_counts", self.domain.size)
+        generator = np.random.default_rng(rng)
+        return Tally(self, int(counts.sum()), self._simulate_counts(counts, generator))
+
+    def estimate(
+        self, reports: ArrayLike | Tally, method: str = "empirical", **options: Any
+    ) -> NDArray[np.float64]:
+        """Estimate the distribution of the true values.
+
+        Parameters
+        ----------
+        reports : Tally or array_like
+            The collector's tally, or the reports themselves.
+        method : {"empirical", "threshold"}
+            The estimator, by its name in `uldp.estimators`.
+        **options
+            Passed on to the estimator.
+
+        Returns
+        -------
+        (k,) ndarray
+
+        Raises
+        ------
+        ValueError
+            If there are no reports, they do not fit the mechanism, or the method is unknown.
+        """
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if tally.mechanism != self:
+            raise ValueError(f"reports must be of {self!r}, got a tally of {tally.mechanism!r}")
+        return estimators.estimate(tally, method, **options)
+
+    def l1_loss(self, p: ArrayLike, n: int) -> float:
+        """Return the expected l1 loss of the empirical estimate (see `losses.l1_loss`)."""
+        return losses.l1_loss(self, p, n)
+
+    def l2_loss(self, p: ArrayLike, n: int) -> float:
+        """Return the expected squared l2 loss of the empirical estimate (see `losses.l2_loss`)."""
+        return losses.l2_loss(self, p, n)
+
+    @property
+    @abstractmethod
+    def report_dtype(self) -> np.dtype[Any]:
+        """The type of one report; a vector of bytes is a dtype with a shape."""
+
+    @property
+    @abstractmethod
+    def support(self) -> Support:
+        """The probabilities with which a report supports each value."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> NDArray[Any]:
+        """All reports that some value can lead to, in the order of the matrix's columns."""
+
+    @property
+    @abstractmethod
+    def protected(self) -> NDArray[np.bool_]:
+        """Which of `outputs` lie in Y_P, so that they reveal no value; shape (|Y|,)."""
+
+    @abstractmethod
+    def transition_matrix(self) -> NDArray[np.float64]:
+        """Return Q(y|x) over the reachable outputs, shape (k, |Y|).
+
+        Raises
+        ------
+        ValueError
+            If the matrix would have more than 2^24 entries.
+        """
+
+    @abstractmethod
+    def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
+        """Perturb the values (indices) of some users."""
+
+    @abstractmethod
+    def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """Count the supports in reports of the right type; refuse impossible ones."""
+
+    @abstractmethod
+    def _simulate_counts(
+        self, true_counts: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Draw the counts of a tally."""
+
+    def _by_class(self, sensitive: float, nonsensitive: float) -> NDArray[np.float64]:
+        """Return a (k,) array with one value on S and another on N."""
+        values = np.full(self.domain.size, float(nonsensitive))
+        values[self.sensitive] = sensitive
+        return values
+
+    def _check_matrix_size(self, outputs: int) -> None:
+        if self.domain.size * outputs > MATRIX_ENTRIES:
+            raise ValueError(
+                f"the domain is too large for its matrix: {self.domain.size} x {outputs} entries, "
+                f"at most {MATRIX_ENTRIES} are allowed"
+            )

@@ -1,0 +1,221 @@
+"""RAPPOR: a report is a noisy set of sensitive values, and perhaps the true non-sensitive one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from uldp import _checks
+from uldp._bits import bernoulli, column_sums, pack, random_bytes, unpack
+from uldp.mechanisms.base import Mechanism, Support
+
+__all__ = ["Rappor", "UtilityOptimizedRappor"]
+
+
+@dataclass(frozen=True)
+class UtilityOptimizedRappor(Mechanism):
+    """Utility-optimized RAPPOR, the (X_S, θ, ε)-uRAP of Definition 4 (eqs. 7-10).
+
+    A user sends one bit per value. On X_S the bit of her own value is 1 with probability θ, each
+    other bit with d1 = θ/((1-θ)e^ε + θ); on X_N only the bit of her own value can be 1, and is so
+    with probability θ(1 - e^-ε). This is (X_S, Y_P, ε)-ULDP, where Y_P holds the outputs without
+    a 1 on X_N (Proposition 3).
+
+    A report is a row of bytes: first the s bits of the sensitive values in increasing order, the
+    first of eight the least significant, the last byte filled up with zeros; then, since at most
+    one of the bits on X_N is 1, the number of that value among the non-sensitive ones, counted
+    from 1 and 0 if there is none, as a little-endian integer of 1, 2 or 4 bytes, the fewest that
+    hold |X_N| (none if X_N is empty).
+
+    Parameters
+    ----------
+    domain, epsilon
+        See `Mechanism`.
+    theta : float, optional
+        θ in (0, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
+        θ = 1/2 is optimized unary encoding (Wang et al. 2017).
+
+    Raises
+    ------
+    ValueError
+        If ε is not a finite number above 0, or θ does not lie in (0, 1).
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    theta: float | None = None
+    _log_odds: float = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.theta is None:
+            log_odds = self.epsilon / 2
+            theta = float(expit(log_odds))
+        else:
+            theta = _checks.open_unit(self.theta, "theta")
+            log_odds = float(logit(theta))
+        object.__setattr__(self, "theta", theta)
+        object.__setattr__(self, "_log_odds", log_odds)
+
+    @property
+    def report_dtype(self) -> np.dtype[Any]:
+        """The type of one report: a row of bytes."""
+        return np.dtype((np.uint8, (self._set_bytes + self._revealed_dtype.itemsize,)))
+
+    @property
+    def _set_bytes(self) -> int:
+        return -(-self.sensitive.size // 8)
+
+    @property
+    def _revealed_dtype(self) -> np.dtype[Any]:
+        values = self.nonsensitive.size
+        if values == 0:
+            return np.dtype("V0")
+        return next(np.dtype(t) for t in ("<u1", "<u2", "<u4") if values <= np.iinfo(t).max)
+
+    @cached_property
+    def support(self) -> Support:
+        """θ and d1 on X_S, 1 - d2 = θ(1 - e^-ε) and 0 on X_N."""
+        theta, not_theta = expit(self._log_odds), expit(-self._log_odds)
+        other, not_other = (
+            expit(self._log_odds - self.epsilon),
+            expit(self.epsilon - self._log_odds),
+        )
+        growth, shrink = -np.expm1(-self.epsilon), np.exp(-self.epsilon)
+        shown = theta * growth
+        return Support(
+            own=self._by_class(theta, shown),
+            not_own=self._by_class(not_theta, not_theta + theta * shrink),
+            other=self._by_class(other, 0),
+            not_other=self._by_class(not_other, 1),
+            gain=self._by_class(shown * not_other, shown),
+        )
+
+    @cached_property
+    def outputs(self) -> NDArray[Any]:
+        """All reports: each set of sensitive values, alone and with each non-sensitive value."""
+        s, revealed = self.sensitive.size, np.arange(self.nonsensitive.size + 1)
+        self._check_matrix_size(revealed.size << s)
+        sets = np.array(list(product([False, True], repeat=s)), dtype=np.bool_).reshape(1 << s, s)
+        reports = self._reports(
+            np.repeat(pack(sets), revealed.size, axis=0), np.tile(revealed, len(sets))
+        )
+        reports.setflags(write=False)
+        return reports
+
+    @property
+    def protected(self) -> NDArray[np.bool_]:
+        """The outputs without a revealed value."""
+        mask: NDArray[np.bool_] = self._revealed(self.outputs) == 0
+        return mask
+
+    def transition_matrix(self) -> NDArray[np.float64]:
+        """Return Q(y|x) of eqs. (7)-(10) over the reachable outputs, shape (k, 2^s (|X_N| + 1))."""
+        bits = unpack(self.outputs[:, : self._set_bytes], self.sensitive.size).astype(bool)
+        revealed = self._revealed(self.outputs)
+        law = self.support
+        matrix = np.empty((self.domain.size, len(self.outputs)))
+        others = np.where(bits, law.other[self.sensitive], law.not_other[self.sensitive])
+        for x, place in enumerate(self._place):
+            each_bit = others.copy()
+            if place > 0:
+                own_bit = bits[:, place - 1]
+                each_bit[:, place - 1] = np.where(own_bit, law.own[x], law.not_own[x])
+                reveal = np.where(revealed == 0, 1, 0)
+            else:
+                reveal = np.select(
+                    [revealed == 0, revealed == -place], [law.not_own[x], law.own[x]]
+                )
+            matrix[x] = each_bit.prod(axis=1) * reveal
+        return matrix
+
+    @cached_property
+    def _place(self) -> NDArray[np.int32]:
+        """The number of each value in its class: 1, 2, ... on X_S and -1, -2, ... on X_N."""
+        place = np.empty(self.domain.size, dtype=np.int32)
+        place[self.sensitive] = np.arange(1, self.sensitive.size + 1)
+        place[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
+        return place
+
+    def _reports(self, sets: NDArray[np.uint8], revealed: NDArray[Any]) -> NDArray[np.uint8]:
+        if not self.nonsensitive.size:
+            return sets
+        reports = np.empty(len(sets), dtype=self.report_dtype)
+        reports[:, : self._set_bytes] = sets
+        reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0] = revealed
+        return reports
+
+    def _revealed(self, reports: NDArray[np.uint8]) -> NDArray[Any]:
+        if not self.nonsensitive.size:
+            return np.zeros(len(reports), dtype=np.uint8)
+        return reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0]
+
+    def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
+        places = self._place[users]
+        return self._reports(self._draw_sets(places, rng), self._draw_revealed(places, rng))
+
+    def _draw_sets(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint8]:
+        s, width, law = self.sensitive.size, self._set_bytes, self.support
+        if not s:
+            return np.empty((places.size, 0), dtype=np.uint8)
+        any_sensitive = self.sensitive[0]
+        noise = law.other[any_sensitive], law.not_other[any_sensitive]
+        sets = random_bytes(rng, *noise, places.size * width).reshape(places.size, width)
+        sets[:, -1] &= np.uint8(255 >> (-s % 8))
+        holders = np.flatnonzero(places > 0)
+        on = bernoulli(rng, law.own[any_sensitive], law.not_own[any_sensitive], holders.size)
+        byte, bit = np.divmod(places[holders] - 1, 8)
+        mask = np.left_shift(1, bit).astype(np.uint8)
+        without = sets[holders, byte] & ~mask
+        sets[holders, byte] = without | mask * on
+        return sets
+
+    def _draw_revealed(
+        self, places: NDArray[np.int32], rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        if not self.nonsensitive.size:
+            return np.zeros_like(places)
+        law, any_nonsensitive = self.support, self.nonsensitive[0]
+        shown = bernoulli(
+            rng, law.own[any_nonsensitive], law.not_own[any_nonsensitive], places.size
+        )
+        return np.maximum(-places, 0) * shown
+
+    def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        s, width = self.sensitive.size, self._set_bytes
+        if s % 8 and (reports[:, width - 1] >> (s % 8)).any():
+            raise ValueError(f"reports must have no bit set beyond the {s} sensitive values")
+        revealed = self._revealed(reports)
+        values = self.nonsensitive.size
+        if revealed.size and revealed.max() > values:
+            raise ValueError(
+                f"reports must reveal one of {values} non-sensitive values, got {revealed.max()}"
+            )
+        counts = np.empty(self.domain.size, dtype=np.int64)
+        counts[self.sensitive] = column_sums(reports[:, :width], s) if s else 0
+        counts[self.nonsensitive] = np.bincount(revealed, minlength=values + 1)[1:]
+        return counts
+
+    def _simulate_counts(
+        self, true_counts: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        law = self.support
+        dropped = rng.binomial(true_counts, law.not_own)
+        added = rng.binomial(true_counts.sum() - true_counts, law.other)
+        return true_counts - dropped + added
+
+
+@dataclass(frozen=True)
+class Rappor(UtilityOptimizedRappor):
+    """Generalized RAPPOR: the uRAP in which every value is sensitive, which is ε-LDP.
+
+    A report is a row of ⌈k/8⌉ bytes. See `UtilityOptimizedRappor` for parameters and errors.
+    """
+
+    protects_every_value = True

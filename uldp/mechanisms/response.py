@@ -1,0 +1,106 @@
+"""Randomized response: a report is one value, the user's own or a random sensitive one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uldp._bits import bernoulli
+from uldp.mechanisms.base import Mechanism, Support
+
+__all__ = ["RandomizedResponse", "UtilityOptimizedRR"]
+
+
+@dataclass(frozen=True)
+class UtilityOptimizedRR(Mechanism):
+    """Utility-optimized randomized response, the (X_S, ε)-uRR of Definition 3 (eq. 6).
+
+    A user reports her own value with probability (e^ε - 1)/(s + e^ε - 1), where s = |X_S|, and
+    otherwise one of the s sensitive values, each as likely as the others; so a non-sensitive value
+    in a report is true. This is (X_S, X_S, ε)-ULDP (Proposition 2). With no sensitive values every
+    report is true; with one sensitive value of two it is Mangat's randomized response.
+
+    A report is an integer, the index of a value. See `Mechanism` for parameters and errors.
+    """
+
+    @property
+    def report_dtype(self) -> np.dtype[Any]:
+        """The type of one report: int64, the index of a value."""
+        return np.dtype(np.int64)
+
+    @cached_property
+    def support(self) -> Support:
+        """c1, c2 and c3 of eq. (6): own is c1 on X_S and c3 on X_N, other is c2 and 0."""
+        s = self.sensitive.size
+        kept, replaced, each = self._choices
+        return Support(
+            own=self._by_class(kept + each, kept),
+            not_own=self._by_class((s - 1) * each, replaced),
+            other=self._by_class(each, 0),
+            not_other=self._by_class(kept + (s - 1) * each, 1),
+            gain=self._by_class(kept, kept),
+        )
+
+    @property
+    def _choices(self) -> tuple[float, float, float]:
+        """Probabilities to keep the value, to replace it, and to replace it by a given one."""
+        shrink, growth = np.exp(-self.epsilon), -np.expm1(-self.epsilon)
+        total = growth + self.sensitive.size * shrink
+        return growth / total, self.sensitive.size * shrink / total, shrink / total
+
+    @property
+    def outputs(self) -> NDArray[Any]:
+        """The reports 0, ..., k - 1."""
+        return np.arange(self.domain.size)
+
+    @property
+    def protected(self) -> NDArray[np.bool_]:
+        """Y_P = X_S: a report that names a sensitive value."""
+        return np.isin(self.outputs, self.sensitive)
+
+    def transition_matrix(self) -> NDArray[np.float64]:
+        """Return Q(y|x) of eq. (6), shape (k, k)."""
+        self._check_matrix_size(self.domain.size)
+        matrix = np.diag(self.support.gain)
+        matrix[:, self.sensitive] += self._choices[2]
+        return matrix
+
+    def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
+        kept, replaced, _ = self._choices
+        reports = users.astype(self.report_dtype)
+        moved = np.flatnonzero(bernoulli(rng, replaced, kept, users.size))
+        if moved.size:
+            reports[moved] = self.sensitive[rng.integers(self.sensitive.size, size=moved.size)]
+        return reports
+
+    def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        k = self.domain.size
+        if reports.size and (reports.min() < 0 or reports.max() >= k):
+            raise ValueError(
+                f"reports must lie in 0..{k - 1}, got {reports.min()}..{reports.max()}"
+            )
+        return np.bincount(reports, minlength=k)
+
+    def _simulate_counts(
+        self, true_counts: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        moved = rng.binomial(true_counts, self._choices[1])
+        counts = true_counts - moved
+        s = self.sensitive.size
+        if s:
+            counts[self.sensitive] += rng.multinomial(moved.sum(), np.full(s, 1 / s))
+        return counts
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(UtilityOptimizedRR):
+    """k-ary randomized response (RR, eq. 2): the uRR in which every value is sensitive.
+
+    It is ε-LDP. See `Mechanism` for parameters and errors.
+    """
+
+    protects_every_value = True
