@@ -250,13 +250,17 @@ class Mechanism(ABC):
             raise ValueError(f"reports must be of {self!r}, got a tally of {tally.mechanism!r}")
         return estimators.estimate(tally, method, **options)
 
-    def l1_loss(self, p: ArrayLike, n: int) -> float:
+    def l1_loss(self, p: ArrayLike, n: int, exact: bool = False) -> float:
         """Return the expected l1 loss of the empirical estimate (see `losses.l1_loss`)."""
-        return losses.l1_loss(self, p, n)
+        return losses.l1_loss(self, p, n, exact)
 
-    def l2_loss(self, p: ArrayLike, n: int) -> float:
+    def l2_loss(self, p: ArrayLike, n: int, exact: bool = False) -> float:
         """Return the expected squared l2 loss of the empirical estimate (see `losses.l2_loss`)."""
-        return losses.l2_loss(self, p, n)
+        return losses.l2_loss(self, p, n, exact)
+
+    def worst_case(self, norm: losses.Norm) -> NDArray[np.float64]:
+        """Return the distribution, shape (k,), of the largest loss (see `losses.worst_case`)."""
+        return losses.worst_case(self, norm)
 
     @property
     @abstractmethod

@@ -1,0 +1,169 @@
+"""Where the losses are largest, against printed propositions and a global search."""
+
+import numpy as np
+import pytest
+from cases import MECHANISMS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+import uldp
+
+SIZES = [(625, 15), (400, 76), (10, 9), (10, 10), (3, 1), (2, 1), (5, 0)]
+
+
+def random_mechanism(rng: np.random.Generator) -> uldp.Mechanism:
+    k = int(rng.integers(2, 9))
+    domain = uldp.Domain(k, sensitive=rng.permutation(k)[: rng.integers(0, k + 1)])
+    epsilon = 10 ** rng.uniform(-2, 1.2)
+    if rng.random() < 0.4:
+        return uldp.UtilityOptimizedRR(domain, epsilon)
+    theta = None if rng.random() < 0.4 else rng.uniform(0.02, 0.98)
+    return uldp.UtilityOptimizedRappor(domain, epsilon, theta)
+
+
+def largest_found(mechanism: uldp.Mechanism, norm: str, rng: np.random.Generator) -> float:
+    """A global search that knows nothing of the theory: restarts of SLSQP over the simplex."""
+    k, law = mechanism.domain.size, mechanism.support
+
+    def negative_loss(p: np.ndarray) -> float:
+        m = law.own * p + law.other * (1 - p)
+        variance = np.clip(m * (1 - m), 0, None) / law.gain**2
+        return -(np.sqrt(variance) if norm == "l1" else variance).sum()
+
+    simplex = {"type": "eq", "fun": lambda p: p.sum() - 1}
+    best = 0.0
+    for start in rng.dirichlet(np.full(k, 0.7), size=4):
+        found = minimize(
+            negative_loss, start, bounds=[(0, 1)] * k, constraints=[simplex], method="SLSQP"
+        ).x.clip(0)
+        for p in (start, found / found.sum()):
+            best = max(best, -negative_loss(p))
+    return best
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds")
+def test_no_search_finds_a_larger_loss(norm):
+    for seed in range(220):
+        rng = np.random.default_rng(seed)
+        mechanism = random_mechanism(rng)
+        p = mechanism.worst_case(norm)
+        assert p.sum() == pytest.approx(1)
+        variance = uldp.losses.variances(mechanism, p)
+        claimed = (np.sqrt(variance) if norm == "l1" else variance).sum()
+        found = largest_found(mechanism, norm, rng)
+        assert found <= claimed * (1 + 1e-9), (seed, mechanism)
+        assert found >= claimed * (1 - 1e-3), "a search that stays far below proves nothing"
+
+
+@pytest.mark.parametrize(("k", "s"), SIZES)
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 3.0, 6.0, 12.0])
+def test_propositions_5_6_16_17_for_uRR(k, s, epsilon):
+    """Without the paper's condition that s ≤ |X_N|, which the proof does not need."""
+    nu, u, E = k - s, np.expm1(epsilon), np.exp(epsilon)
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(k, sensitive=range(s)), epsilon)
+    below = nu > 0 and u < nu
+    if below:
+        p = np.where(np.arange(k) < s, 0, 1 / nu)
+        l1 = s * np.sqrt(max(s + E - 2, 0)) / u + np.sqrt(s * nu / u + nu - 1)
+        l2 = s * (s + 2 * E - 3) / u**2 + 1 - 1 / nu
+    else:
+        p = np.where(np.arange(k) < s, (1 - nu / u) / k, (1 + s / u) / k)
+        l1 = np.sqrt(k - 1) * (s + E - 1) / u
+        l2 = (s + E - 1) ** 2 / u**2 * (1 - 1 / k)
+    for norm in ("l1", "l2"):
+        np.testing.assert_allclose(mechanism.worst_case(norm), p, atol=1e-12)
+    assert mechanism.l1_loss(p, 7) == pytest.approx(np.sqrt(2 / (7 * np.pi)) * l1, rel=1e-9)
+    assert mechanism.l2_loss(p, 7) == pytest.approx(l2 / 7, rel=1e-9)
+
+
+@pytest.mark.parametrize(("k", "s"), [(k, s) for k, s in SIZES if s < k])
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 3.0, 6.0, 12.0])
+def test_propositions_8_and_19_for_uRAP(k, s, epsilon):
+    nu, r = k - s, np.exp(epsilon / 2)
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(k, sensitive=range(s)), epsilon)
+    uniform_over_N = np.where(np.arange(k) < s, 0, 1 / nu)
+    l1 = np.sqrt(r) * s / (r - 1) + np.sqrt(r * nu / (r - 1) - 1)
+    l2 = 1 + ((s + 1) * r - 1) / (r - 1) ** 2 - 1 / nu
+    assert mechanism.l1_loss(uniform_over_N, 7) == pytest.approx(np.sqrt(2 / (7 * np.pi)) * l1)
+    assert mechanism.l2_loss(uniform_over_N, 7) == pytest.approx(l2 / 7)
+    if epsilon < 2 * np.log(nu / 2 + 1):
+        np.testing.assert_array_equal(mechanism.worst_case("l1"), uniform_over_N)
+        np.testing.assert_array_equal(mechanism.worst_case("l2"), uniform_over_N)
+
+
+@pytest.mark.parametrize("nu", [1, 2, 5, 324, 610])
+@pytest.mark.parametrize("s", [1, 3, 700])
+def test_thresholds_are_sharp(nu, s):
+    """ln(|X_N| + 1) for uRR; 2 arsinh(|X_N|/2) in l1 and 2 ln(|X_N|/2 + 1) in l2 for uRAP."""
+    domain = uldp.Domain(nu + s, sensitive=range(s))
+    thresholds = {
+        (uldp.UtilityOptimizedRR, "l1"): np.log(nu + 1),
+        (uldp.UtilityOptimizedRR, "l2"): np.log(nu + 1),
+        (uldp.UtilityOptimizedRappor, "l1"): 2 * np.arcsinh(nu / 2),
+        (uldp.UtilityOptimizedRappor, "l2"): 2 * np.log(nu / 2 + 1),
+    }
+    for (make, norm), threshold in thresholds.items():
+        below, above = (make(domain, threshold * (1 + d)).worst_case(norm) for d in (-1e-9, 1e-6))
+        assert below[domain.sensitive].max() == 0
+        assert above[domain.sensitive].min() > 0
+
+
+def test_worst_case_of_uRAP_in_l2_beyond_the_threshold():
+    k, s, epsilon = 12, 4, 6.0
+    u = np.expm1(epsilon / 2)
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(k, sensitive=range(s)), epsilon)
+    mass = s * (2 - (k - s) / u) / (2 * k)
+    assert uldp.losses.worst_case_mass(mechanism, "l2") == pytest.approx(mass)
+
+
+@given(
+    k=st.integers(2, 1000),
+    data=st.data(),
+    epsilon=st.floats(1e-6, 30),
+    theta=st.floats(1e-3, 1 - 1e-3),
+)
+def test_at_an_inner_worst_case_in_l1_all_values_are_supported_equally(k, data, epsilon, theta):
+    s = data.draw(st.integers(1, k - 1))
+    domain = uldp.Domain(k, sensitive=range(s))
+    for mechanism in (
+        uldp.UtilityOptimizedRR(domain, epsilon),
+        uldp.UtilityOptimizedRappor(domain, epsilon, theta),
+    ):
+        p = mechanism.worst_case("l1")
+        supported = mechanism.support.other + mechanism.support.gain * p
+        if p[0] > 0:
+            assert supported[0] == pytest.approx(supported[-1])
+        else:
+            assert supported[0] >= supported[-1] * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
+@pytest.mark.parametrize(("k", "s"), [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (6, 0), (6, 6)])
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 30.0])
+def test_extremes_have_a_worst_case(make, k, s, epsilon):
+    mechanism = make(uldp.Domain(k, sensitive=range(s)), epsilon)
+    for norm in ("l1", "l2"):
+        p = mechanism.worst_case(norm)
+        assert (p >= 0).all()
+        assert p.sum() == pytest.approx(1)
+    if mechanism.sensitive.size in (0, k):
+        np.testing.assert_allclose(p, 1 / k)
+
+
+@settings(max_examples=30)
+@given(st.floats(0.05, 8), st.integers(1, 40), st.integers(1, 40))
+def test_worst_cases_do_not_depend_on_the_order_of_values(epsilon, s, nu):
+    rng = np.random.default_rng(s * 41 + nu)
+    order = rng.permutation(s + nu)
+    plain = uldp.UtilityOptimizedRappor(uldp.Domain(s + nu, sensitive=range(s)), epsilon)
+    mixed = uldp.UtilityOptimizedRappor(uldp.Domain(s + nu, sensitive=order[:s]), epsilon)
+    for norm in ("l1", "l2"):
+        np.testing.assert_array_equal(mixed.worst_case(norm)[order], plain.worst_case(norm))
+
+
+@pytest.mark.parametrize("norm", ["L1", "", None, 2])
+def test_unknown_norm(norm):
+    with pytest.raises(ValueError, match="norm must be 'l1' or 'l2'"):
+        uldp.UtilityOptimizedRR(uldp.Domain(2, sensitive=[0]), 1.0).worst_case(norm)
