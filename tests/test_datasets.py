@@ -154,7 +154,7 @@ def test_tables_are_read_only_and_frequencies_a_distribution():
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([1, 2], "counts must have shape (3), got (2,)"),
+        ([1, 2], "counts must have shape (3,), got (2,)"),
         ([1, -2, 0], "counts must not be negative, got -2 at 1"),
         ([0.5, 0, 1], "counts must be whole numbers, got 0.5"),
         ([0, 0, 0], "counts must include at least one person, got only zeros"),
