@@ -6,7 +6,7 @@ far better than a mechanism could that protects every answer alike.
 
 from importlib.metadata import version
 
-from uldp import datasets, estimators, losses, privacy
+from uldp import datasets, estimators, losses, osldp, privacy
 from uldp.domain import Domain
 from uldp.mechanisms import (
     Mechanism,
@@ -28,6 +28,7 @@ __all__ = [
     "datasets",
     "estimators",
     "losses",
+    "osldp",
     "privacy",
 ]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from fractions import Fraction
+from numbers import Integral, Rational, Real
 from typing import Any
 
 import numpy as np
@@ -104,18 +105,35 @@ def counts(values: ArrayLike, name: str, size: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def stochastic(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return a matrix whose rows are probability vectors."""
-    matrix = numbers(values, name, (-1, -1)).astype(float)
-    if 0 in matrix.shape:
+def stochastic(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return a matrix whose rows are probability vectors, of floats or, if all are, of fractions.
+
+    Rows of fractions must sum to 1 exactly.
+    """
+    matrix = _fractions(as_array(values, name))
+    if matrix.dtype != object:
+        matrix = numbers(matrix, name, (-1, -1)).astype(float)
+    if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"{name} must have at least one row and one column, got {matrix.shape}")
     if (matrix < 0).any():
         raise ValueError(f"{name} must not be negative, got {matrix.min()}")
     sums = matrix.sum(axis=1)
     worst = np.abs(sums - 1).argmax()
-    if abs(sums[worst] - 1) > SUM_TOLERANCE:
+    if abs(sums[worst] - 1) > (0 if matrix.dtype == object else SUM_TOLERANCE):
         raise ValueError(f"each row of {name} must sum to 1, got {sums[worst]} in row {worst}")
     return matrix
+
+
+def mask(values: ArrayLike, name: str, size: int) -> NDArray[np.bool_]:
+    """Return a (size,) mask, given as one or as positions."""
+    array = as_array(values, name)
+    if array.dtype != np.bool_:
+        chosen = np.zeros(size, dtype=np.bool_)
+        chosen[positions(array, name, size)] = True
+        return chosen
+    if array.shape != (size,):
+        raise ValueError(f"{name} must have shape ({size},), got {array.shape}")
+    return array
 
 
 def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
@@ -134,6 +152,14 @@ def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
     if unique.size < array.size:
         raise ValueError(f"{name} must not repeat a value, got {array.tolist()}")
     return unique
+
+
+def _fractions(array: NDArray[Any]) -> NDArray[Any]:
+    """Turn an array of nothing but rational numbers into one of `Fraction`."""
+    if array.dtype != object or not all(isinstance(v, Rational) for v in array.flat):
+        return array
+    exact = [Fraction(int(v.numerator), int(v.denominator)) for v in array.flat]
+    return np.array(exact, dtype=object).reshape(array.shape)
 
 
 def _shown(shape: tuple[int, ...]) -> str:

@@ -1,0 +1,39 @@
+"""What an explicit mechanism guarantees, and what composing or processing it leaves of that.
+
+A mechanism on a small domain is a matrix Q with Q[x, y] the probability of output y at input x;
+with its protected outputs it is a `Channel`. Matrices of fractions (`fractions.Fraction`, SymPy
+rationals) are treated exactly, others in floating point. Outputs that no input reaches count for
+nothing: in particular, they need not be invertible.
+"""
+
+from uldp.privacy.composition import (
+    compose,
+    compose_repeatedly,
+    parallel,
+    postprocess,
+    preserves_data_types,
+)
+from uldp.privacy.levels import (
+    Audit,
+    Channel,
+    Witness,
+    audit,
+    ldp_level,
+    osldp_level,
+    uldp_level,
+)
+
+__all__ = [
+    "Audit",
+    "Channel",
+    "Witness",
+    "audit",
+    "compose",
+    "compose_repeatedly",
+    "ldp_level",
+    "osldp_level",
+    "parallel",
+    "postprocess",
+    "preserves_data_types",
+    "uldp_level",
+]
