@@ -12,10 +12,10 @@ from uldp.mechanisms import (
     Mechanism,
     RandomizedResponse,
     Rappor,
-    Tally,
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
+from uldp.tallies import Tally
 
 __all__ = [
     "Domain",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from uldp import _checks
+from uldp import _checks, likelihood
+from uldp.likelihood import Evidence
+from uldp.tallies import Tally
 
 if TYPE_CHECKING:
-    from uldp.mechanisms import Tally
+    from uldp.mechanisms import Mechanism
 
-__all__ = ["empirical", "estimate", "threshold"]
+__all__ = ["as_evidence", "as_tally", "empirical", "estimate", "norm_sub", "threshold"]
 
 
 def empirical(tally: Tally) -> NDArray[np.float64]:
@@ -82,17 +85,96 @@ def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
     return np.where(kept, raw, (1 - mass) / (~kept).sum())
 
 
-METHODS = {"empirical": empirical, "threshold": threshold}
+def norm_sub(tally: Tally) -> NDArray[np.float64]:
+    """Return the empirical estimate projected to the simplex ("Norm-Sub", Wang et al. 2020).
 
+    The same amount is taken from each entry, and entries that would become negative are 0; this is
+    the nearest distribution in the Euclidean norm.
 
-def estimate(tally: Tally, method: str = "empirical", **options: Any) -> NDArray[np.float64]:
-    """Return the estimate of the method of that name, one of "empirical" and "threshold".
+    Parameters
+    ----------
+    tally : Tally
+        Of at least one report.
+
+    Returns
+    -------
+    (k,) ndarray
+        A probability vector.
 
     Raises
     ------
     ValueError
-        If there is no such method.
+        If the tally is empty.
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    return METHODS[method](tally, **options)
+    raw = empirical(tally)
+    descending = np.sort(raw)[::-1]
+    excess = (np.cumsum(descending) - 1) / np.arange(1, raw.size + 1)
+    last_positive = np.flatnonzero(descending > excess)[-1]
+    projected: NDArray[np.float64] = np.maximum(raw - excess[last_positive], 0)
+    return projected
+
+
+BY_TALLY: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "empirical": empirical,
+    "threshold": threshold,
+    "norm_sub": norm_sub,
+}
+
+
+def estimate(
+    mechanism: Mechanism, reports: ArrayLike | Tally | Evidence, method: str, **options: Any
+) -> NDArray[np.float64]:
+    """Return the estimate of the method of that name.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism that made the reports.
+    reports : array_like, Tally or Evidence
+        The reports, or what a collector has kept of them; "em" and "mle" need reports or evidence
+        where a report is a set (RAPPOR and uRAP), the others reports or a tally.
+    method : {"empirical", "threshold", "norm_sub", "em", "mle"}
+        For "em" and "mle" see `likelihood.em`, whose default start is the estimate "threshold" as
+        in the paper, and `likelihood.maximum_likelihood`.
+    **options
+        Passed on to the estimator.
+
+    Returns
+    -------
+    (k,) ndarray
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, or the reports do not fit it or the mechanism.
+    """
+    if method in BY_TALLY:
+        return BY_TALLY[method](as_tally(mechanism, reports), **options)
+    if method == "mle":
+        return mechanism.maximum_likelihood(reports, **options).p
+    if method == "em":
+        if "start" not in options:
+            options["start"] = threshold(as_tally(mechanism, reports))
+        return likelihood.em(as_evidence(mechanism, reports), **options)
+    names = ", ".join([*BY_TALLY, "em", "mle"])
+    raise ValueError(f"method must be one of {names}, got {method!r}")
+
+
+def as_tally(mechanism: Mechanism, reports: ArrayLike | Tally | Evidence) -> Tally:
+    """Return the tally of reports, or the tally given after a check that it fits."""
+    if isinstance(reports, Evidence):
+        raise ValueError("reports must be reports or a tally here, got evidence")
+    if not isinstance(reports, Tally):
+        return mechanism.tally(reports)
+    if reports.mechanism != mechanism:
+        raise ValueError(f"reports must be of {mechanism!r}, got a tally of {reports.mechanism!r}")
+    return reports
+
+
+def as_evidence(mechanism: Mechanism, reports: ArrayLike | Tally | Evidence) -> Evidence:
+    """Return the evidence of reports, or the evidence given after a check that it fits."""
+    if not isinstance(reports, Evidence):
+        return mechanism.evidence(reports)
+    if reports.mechanism != mechanism:
+        raise ValueError(f"reports must be of {mechanism!r}, got evidence of {reports.mechanism!r}")
+    return reports

@@ -10,7 +10,7 @@ number of reports that support x is binomial, with the probability `own` from us
 all that the empirical estimate and its losses need to know.
 """
 
-from uldp.mechanisms.base import Mechanism, Support, Tally
+from uldp.mechanisms.base import Mechanism
 from uldp.mechanisms.rappor import Rappor, UtilityOptimizedRappor
 from uldp.mechanisms.response import RandomizedResponse, UtilityOptimizedRR
 
@@ -18,8 +18,6 @@ __all__ = [
     "Mechanism",
     "RandomizedResponse",
     "Rappor",
-    "Support",
-    "Tally",
     "UtilityOptimizedRR",
     "UtilityOptimizedRappor",
 ]

@@ -9,98 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks, estimators, losses
+from uldp import _checks, estimators, likelihood, losses
 from uldp._bits import blocks
 from uldp.domain import Domain
+from uldp.likelihood import Evidence, MaximumLikelihood
+from uldp.tallies import Support, Tally
 
-__all__ = ["Mechanism", "Seed", "Support", "Tally"]
+__all__ = ["Mechanism", "Seed"]
 
 Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 
 MATRIX_ENTRIES = 1 << 24
 USERS_AT_ONCE = 1 << 16
-
-
-@dataclass(frozen=True, eq=False)
-class Support:
-    """The probabilities that a report supports each value x; all arrays have shape (k,).
-
-    The complements and the difference are fields of their own, computed without cancellation, so
-    that they are right to the last digits where ε is tiny or large.
-
-    Attributes
-    ----------
-    own, not_own : ndarray
-        Probability that the report of a user who holds x supports x, and that it does not.
-    other, not_other : ndarray
-        The same for a user who holds another value.
-    gain : ndarray
-        own - other.
-    """
-
-    own: NDArray[np.float64]
-    not_own: NDArray[np.float64]
-    other: NDArray[np.float64]
-    not_other: NDArray[np.float64]
-    gain: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """What a collector keeps: how many reports came, and how many of them support each value.
-
-    Tallies of one mechanism add up, so that batches and machines can count apart.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The mechanism that made the reports.
-    n : int
-        The number of reports.
-    counts : (k,) array_like of int
-        For each value the number of reports that support it.
-
-    Raises
-    ------
-    ValueError
-        If n or a count is negative or not whole, or a count exceeds n.
-    """
-
-    mechanism: Mechanism
-    n: int
-    counts: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        n = _checks.whole(self.n, "n", least=0)
-        counts = _checks.counts(self.counts, "counts", self.mechanism.domain.size)
-        if counts.max() > n:
-            raise ValueError(f"counts must not exceed n = {n}, got {counts.max()}")
-        counts.setflags(write=False)
-        object.__setattr__(self, "n", n)
-        object.__setattr__(self, "counts", counts)
-
-    def __add__(self, other: Tally) -> Tally:
-        if not isinstance(other, Tally):
-            return NotImplemented
-        if self.mechanism != other.mechanism:
-            raise ValueError(
-                f"tallies must be of one mechanism, got {self.mechanism!r} and {other.mechanism!r}"
-            )
-        return Tally(self.mechanism, self.n + other.n, self.counts + other.counts)
-
-    def __radd__(self, other: object) -> Tally:
-        return self if other == 0 else NotImplemented
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Tally)
-            and (self.mechanism, self.n) == (other.mechanism, other.n)
-            and np.array_equal(self.counts, other.counts)
-        )
-
-    def __repr__(self) -> str:
-        counts = np.array2string(self.counts, separator=", ", threshold=12)
-        return f"Tally({self.mechanism!r}, n={self.n}, counts={counts})"
 
 
 @dataclass(frozen=True)
@@ -185,6 +105,11 @@ class Mechanism(ABC):
         TypeError
             If the reports are not of this mechanism's type.
         """
+        checked = self._as_reports(reports)
+        return Tally(self, len(checked), self._count(checked))
+
+    def _as_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        """Return reports of the mechanism's type, one along the first axis."""
         array = _checks.as_array(reports, "reports")
         dtype = self.report_dtype
         if array.size and array.dtype.kind not in "iu":
@@ -201,7 +126,7 @@ class Mechanism(ABC):
             if array.min() < limits.min or array.max() > limits.max:
                 raise ValueError(f"reports must fit {dtype.base}, got {array.min()}..{array.max()}")
             array = array.astype(dtype.base)
-        return Tally(self, len(array), self._count(array))
+        return array
 
     def simulate(self, true_counts: ArrayLike, rng: Seed = None) -> Tally:
         """Draw a tally with the law of `tally(privatize(...))` on a population, in O(k).
@@ -223,15 +148,15 @@ class Mechanism(ABC):
         return Tally(self, int(counts.sum()), self._simulate_counts(counts, generator))
 
     def estimate(
-        self, reports: ArrayLike | Tally, method: str = "empirical", **options: Any
+        self, reports: ArrayLike | Tally | Evidence, method: str = "empirical", **options: Any
     ) -> NDArray[np.float64]:
         """Estimate the distribution of the true values.
 
         Parameters
         ----------
-        reports : Tally or array_like
-            The collector's tally, or the reports themselves.
-        method : {"empirical", "threshold"}
+        reports : Tally, Evidence or array_like
+            The collector's tally or evidence, or the reports themselves.
+        method : {"empirical", "threshold", "norm_sub", "em", "mle"}
             The estimator, by its name in `uldp.estimators`.
         **options
             Passed on to the estimator.
@@ -245,10 +170,36 @@ class Mechanism(ABC):
         ValueError
             If there are no reports, they do not fit the mechanism, or the method is unknown.
         """
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
-        if tally.mechanism != self:
-            raise ValueError(f"reports must be of {self!r}, got a tally of {tally.mechanism!r}")
-        return estimators.estimate(tally, method, **options)
+        return estimators.estimate(self, reports, method, **options)
+
+    @abstractmethod
+    def evidence(self, reports: ArrayLike | Tally) -> Evidence:
+        """Return what the reports' likelihood depends on; evidence of parts adds up.
+
+        Parameters
+        ----------
+        reports : array_like or Tally
+            The reports; a tally only where it keeps all of this (RR and uRR).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the reports are not of this mechanism, or a tally does not do.
+        """
+
+    def maximum_likelihood(
+        self, reports: ArrayLike | Tally | Evidence, tolerance: float = 1e-6
+    ) -> MaximumLikelihood:
+        """Return the estimate of largest likelihood and its certificate.
+
+        Parameters
+        ----------
+        reports : array_like, Tally or Evidence
+            As for `evidence`.
+        tolerance : float, optional
+            What the certificate must reach (see `likelihood.maximum_likelihood`).
+        """
+        return likelihood.maximum_likelihood(estimators.as_evidence(self, reports), tolerance)
 
     def l1_loss(self, p: ArrayLike, n: int, exact: bool = False) -> float:
         """Return the expected l1 loss of the empirical estimate (see `losses.l1_loss`)."""

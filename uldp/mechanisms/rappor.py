@@ -8,12 +8,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
 from uldp import _checks
 from uldp._bits import bernoulli, column_sums, pack, random_bytes, unpack
-from uldp.mechanisms.base import Mechanism, Support
+from uldp.likelihood import Evidence
+from uldp.mechanisms.base import Mechanism
+from uldp.tallies import Support, Tally
 
 __all__ = ["Rappor", "UtilityOptimizedRappor"]
 
@@ -201,6 +203,27 @@ class UtilityOptimizedRappor(Mechanism):
         counts[self.sensitive] = column_sums(reports[:, :width], s) if s else 0
         counts[self.nonsensitive] = np.bincount(revealed, minlength=values + 1)[1:]
         return counts
+
+    def evidence(self, reports: ArrayLike | Tally) -> Evidence:
+        """Return the sets of the protected reports (see `Mechanism.evidence`).
+
+        Sets of up to 16 values are counted rather than listed. A tally does not do: it no longer
+        knows which bits came together.
+        """
+        if isinstance(reports, Tally):
+            raise ValueError(
+                "reports must be the reports themselves or their evidence, got a tally, which does "
+                "not know which bits came together"
+            )
+        checked = self._as_reports(reports)
+        counts = self._count(checked)
+        sets = checked[self._revealed(checked) == 0, : self._set_bytes]
+        times = np.ones(len(sets), dtype=np.int64)
+        if self._set_bytes <= 2:
+            digits = 256 ** np.arange(self._set_bytes)
+            codes, times = np.unique(sets @ digits, return_counts=True)
+            sets = (codes[:, None] // digits % 256).astype(np.uint8)
+        return Evidence(self, np.ascontiguousarray(sets.T), times, counts[self.nonsensitive])
 
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator

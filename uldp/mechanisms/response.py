@@ -7,10 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from uldp import estimators
 from uldp._bits import bernoulli
-from uldp.mechanisms.base import Mechanism, Support
+from uldp.likelihood import Evidence
+from uldp.mechanisms.base import Mechanism
+from uldp.tallies import Support, Tally
 
 __all__ = ["RandomizedResponse", "UtilityOptimizedRR"]
 
@@ -84,6 +87,11 @@ class UtilityOptimizedRR(Mechanism):
                 f"reports must lie in 0..{k - 1}, got {reports.min()}..{reports.max()}"
             )
         return np.bincount(reports, minlength=k)
+
+    def evidence(self, reports: ArrayLike | Tally) -> Evidence:
+        """Return what the likelihood depends on: all of a tally (see `Mechanism.evidence`)."""
+        counts = estimators.as_tally(self, reports).counts
+        return Evidence(self, None, counts[self.sensitive], counts[self.nonsensitive])
 
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator

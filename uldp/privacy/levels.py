@@ -92,8 +92,7 @@ class Channel:
     @property
     def reachable(self) -> NDArray[np.bool_]:
         """Which outputs some input reaches; shape (|Y|,)."""
-        reached: NDArray[np.bool_] = _positive(self.matrix).any(axis=0)
-        return reached
+        return np.asarray(_positive(self.matrix).any(axis=0))
 
     def uldp_level(self, sensitive: ArrayLike) -> float:
         """Return the least ε for which this is (X_S, Y_P, ε)-ULDP (see `uldp_level`)."""

@@ -1,0 +1,184 @@
+"""Maximum likelihood and EM against the dense likelihood on small domains."""
+
+import numpy as np
+import pytest
+from cases import MECHANISMS, domains, random_distribution
+
+import uldp
+from uldp.likelihood import em, maximum_likelihood, water_filling
+
+
+@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
+def make(request):
+    return request.param
+
+
+def report_counts(mechanism: uldp.Mechanism, reports: np.ndarray) -> np.ndarray:
+    place = {y.tobytes(): column for column, y in enumerate(mechanism.outputs)}
+    drawn = [place[report.tobytes()] for report in reports]
+    return np.bincount(drawn, minlength=len(mechanism.outputs))
+
+
+def dense_gradient(Q: np.ndarray, counts: np.ndarray, p: np.ndarray) -> np.ndarray:
+    seen = counts > 0
+    return Q[:, seen] @ (counts[seen] / (p @ Q[:, seen]))
+
+
+@pytest.mark.parametrize("n", [1, 4, 200])
+def test_the_likelihood_is_largest(make, n):
+    """By the optimality condition of the dense problem, which bounds the mean log-likelihood."""
+    rng = np.random.default_rng(n)
+    for domain in domains(4):
+        mechanism = make(domain, 10 ** rng.uniform(-1, 0.8))
+        values = rng.choice(domain.size, p=random_distribution(rng, domain.size), size=n)
+        reports = mechanism.privatize(values, rng)
+        found = mechanism.maximum_likelihood(reports, tolerance=1e-9)
+        assert found.p.sum() == pytest.approx(1)
+        assert (found.p >= 0).all()
+        counts = report_counts(mechanism, reports)
+        gradient = dense_gradient(mechanism.transition_matrix(), counts, found.p)
+        assert gradient.max() / n - 1 <= 1.1e-9
+        assert gradient.max() / n - 1 == pytest.approx(found.certificate, abs=1e-12)
+        assert found.certificate <= 1e-9
+
+
+def test_em_takes_the_steps_of_the_dense_iteration(make):
+    rng = np.random.default_rng(6)
+    for domain in domains(4):
+        mechanism = make(domain, 0.9)
+        reports = mechanism.privatize(rng.integers(domain.size, size=50), rng)
+        counts, Q = report_counts(mechanism, reports), mechanism.transition_matrix()
+        p = np.full(domain.size, 1 / domain.size)
+        for _ in range(20):
+            p = p * dense_gradient(Q, counts, p) / 50
+        start = np.full(domain.size, 1 / domain.size)
+        estimate = mechanism.estimate(reports, "em", start=start, steps=20)
+        np.testing.assert_allclose(estimate, p, rtol=1e-10)
+
+
+def test_em_reaches_the_same_point(make):
+    mechanism = make(uldp.Domain(5, sensitive=[1, 3]), 2.0)
+    reports = mechanism.privatize(np.arange(5).repeat([400, 300, 200, 100, 50]), rng=1)
+    found = mechanism.estimate(reports, "mle", tolerance=1e-10)
+    uniform = np.full(5, 0.2)
+    climbed = mechanism.estimate(reports, "em", start=uniform, steps=20_000, tolerance=1e-13)
+    np.testing.assert_allclose(climbed, found, atol=1e-6)
+
+
+def test_em_starts_from_the_threshold_estimate_and_stops_as_told(make):
+    mechanism = make(uldp.Domain(5, sensitive=[1, 3]), 1.0)
+    reports = mechanism.privatize(np.arange(5).repeat(20), rng=1)
+    start = mechanism.estimate(reports, "threshold")
+    np.testing.assert_array_equal(mechanism.estimate(reports, "em", steps=0), start)
+    one = mechanism.estimate(reports, "em", steps=1)
+    np.testing.assert_array_equal(mechanism.estimate(reports, "em", tolerance=2.0), one)
+
+
+def test_evidence_of_parts_adds_up(make):
+    mechanism = make(uldp.Domain(20, sensitive=range(18)), 1.0)
+    reports = mechanism.privatize(np.arange(20).repeat(30), rng=3)
+    parts = sum(
+        (mechanism.evidence(r) for r in np.split(reports, [10, 400])[1:]),
+        mechanism.evidence(reports[:10]),
+    )
+    assert parts.n == 600
+    whole = mechanism.estimate(reports, "mle", tolerance=1e-9)
+    np.testing.assert_allclose(mechanism.estimate(parts, "mle", tolerance=1e-9), whole, atol=1e-4)
+    other = make(uldp.Domain(20, sensitive=range(18)), 2.0)
+    with pytest.raises(ValueError, match="evidence must be of one mechanism"):
+        parts + other.evidence(other.privatize([0]))
+    with pytest.raises(TypeError):
+        parts + 1
+
+
+@pytest.mark.parametrize("s", [3, 8, 9, 16, 17, 40])
+def test_sets_that_are_counted_and_sets_that_are_listed(s):
+    """Up to two bytes of a set are counted; the likelihood is the same either way."""
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(s + 2, sensitive=range(s)), 1.0)
+    reports = mechanism.privatize(np.arange(s + 2).repeat(20), rng=5)
+    evidence = mechanism.evidence(reports)
+    assert evidence.n == len(reports)
+    bits = np.unpackbits(reports[:, : -(-s // 8)], axis=1, count=s, bitorder="little")
+    protected = reports[:, -1] == 0
+    listed = np.unpackbits(evidence.sets.T, axis=1, count=s, bitorder="little")
+    np.testing.assert_array_equal(evidence.times @ listed, bits[protected].sum(axis=0))
+    found = maximum_likelihood(evidence)
+    q = 1 + np.expm1(1.0) * bits[protected] @ found.p[:s]
+    revealed = np.bincount(reports[:, -1], minlength=3)[1:]
+    gradient = np.concatenate(
+        [
+            (1 / q).sum() + np.expm1(1.0) * (bits[protected] / q[:, None]).sum(axis=0),
+            (1 / q).sum() + revealed / np.maximum(found.p[s:], 1e-300),
+        ]
+    )
+    assert gradient.max() / len(reports) - 1 <= 1e-6 * 1.01
+
+
+@pytest.mark.parametrize("make", [uldp.RandomizedResponse, uldp.UtilityOptimizedRR])
+def test_estimates_do_not_depend_on_the_order_of_values(make):
+    order = np.array([2, 0, 3, 1])
+    one = make(uldp.Domain(4, sensitive=[0, 3]), 1.0)
+    other = make(uldp.Domain(4, sensitive=np.flatnonzero(np.isin(order, [0, 3]))), 1.0)
+    reports = one.privatize(np.arange(4).repeat([50, 10, 40, 5]), rng=1)
+    moved = np.argsort(order)[reports]
+    for method in ("norm_sub", "em", "mle"):
+        np.testing.assert_allclose(
+            one.estimate(reports, method)[order], other.estimate(moved, method), atol=1e-12
+        )
+
+
+def test_water_filling():
+    np.testing.assert_allclose(water_filling([1, 1], [0, 0]), [0.5, 0.5])
+    np.testing.assert_allclose(water_filling([3, 1], [1, 1]), [1, 0])
+    np.testing.assert_allclose(water_filling([3, 1, 0], [0, 0, 5]), [0.75, 0.25, 0])
+
+
+def test_all_revealed_and_all_protected():
+    domain = uldp.Domain(4, sensitive=[0, 1])
+    mechanism = uldp.UtilityOptimizedRappor(domain, 1.0)
+    revealed = np.array([[0, 1], [3, 2], [1, 2]], dtype=np.uint8)
+    np.testing.assert_allclose(mechanism.estimate(revealed, "mle"), [0, 0, 1 / 3, 2 / 3], atol=1e-6)
+    protected = np.array([[1, 0], [1, 0], [2, 0]], dtype=np.uint8)
+    estimate = mechanism.estimate(protected, "mle")
+    assert estimate[2:].sum() == pytest.approx(0, abs=1e-5)
+    empty = np.zeros((3, 2), dtype=np.uint8)
+    assert mechanism.maximum_likelihood(empty).certificate <= 1e-6
+
+
+def test_norm_sub_is_the_nearest_distribution():
+    """By the optimality condition: p̂ - p is constant where p > 0 and no more elsewhere."""
+    for seed, make in enumerate(MECHANISMS.values()):
+        mechanism = make(uldp.Domain(30, sensitive=range(10)), 0.5)
+        tally = mechanism.simulate(np.arange(30), rng=seed)
+        p = mechanism.estimate(tally, "norm_sub")
+        gap = mechanism.estimate(tally) - p
+        assert p.sum() == pytest.approx(1)
+        assert np.ptp(gap[p > 0]) < 1e-12
+        assert (gap[p == 0] <= gap[p > 0].min() + 1e-12).all()
+
+
+def test_what_cannot_be_estimated(make):
+    mechanism = make(uldp.Domain(3, sensitive=[0, 1]), 1.0)
+    none = mechanism.evidence(mechanism.privatize([]))
+    with pytest.raises(ValueError, match="reports must not be empty"):
+        mechanism.estimate(none, "mle")
+    with pytest.raises(ValueError, match="reports must not be empty"):
+        em(none, [1, 0, 0])
+    one = mechanism.evidence(mechanism.privatize([0]))
+    with pytest.raises(ValueError, match="got evidence"):
+        mechanism.estimate(one, "threshold")
+    with pytest.raises(ValueError, match="tolerance must be"):
+        mechanism.estimate(one, "mle", tolerance=0)
+    with pytest.raises(ValueError, match="start must sum to 1"):
+        em(one, [1, 1, 0])
+    with pytest.raises(ValueError, match="steps must be 0 or greater"):
+        em(one, [1, 0, 0], steps=-1)
+    other = make(uldp.Domain(3, sensitive=[0, 1]), 2.0)
+    with pytest.raises(ValueError, match="got evidence of"):
+        other.estimate(one, "mle")
+
+
+def test_a_tally_of_bits_has_forgotten_the_sets():
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(3, sensitive=[0, 1]), 1.0)
+    with pytest.raises(ValueError, match="does not know which bits came together"):
+        mechanism.estimate(mechanism.tally(mechanism.privatize([0, 1])), "mle")
