@@ -1,5 +1,7 @@
 """The random bits: exact on every digit that can be enumerated, and in frequency."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,30 +9,54 @@ from scipy import stats
 from uldp import _bits
 
 
-class Digits:
-    """Gives, at the i-th call, the i-th binary digit of l/64 in lane l of the word."""
+class Words:
+    """A generator that gives the words that it is told to give."""
 
-    def __init__(self) -> None:
-        self.calls = 0
+    def __init__(self, *words: int) -> None:
+        self.words = list(words)
 
-    def integers(self, high: int, *, size: int, dtype: type, endpoint: bool) -> np.ndarray:
-        shift = 5 - self.calls
-        self.calls += 1
-        word = sum((lane >> shift & 1) << lane for lane in range(64)) if shift >= 0 else 0
-        return np.full(size, word, dtype=dtype)
+    def integers(self, high: int, *, size: int, dtype: type) -> np.ndarray:
+        assert high == 1 << 64
+        return np.array([self.words.pop(0) for _ in range(size)], dtype=dtype)
 
 
-@pytest.mark.parametrize("numerator", range(33))
-def test_bits_are_comparisons_of_uniform_numbers_with_the_probability(numerator):
-    p = numerator / 64
-    bits = np.unpackbits(_bits.random_bytes(Digits(), p, 1 - p, 8), bitorder="little")
-    np.testing.assert_array_equal(bits, np.arange(64) < numerator)
+PROBABILITIES = [0.0, 0.5, 0.25, 1 / 3, 1 / 21, 1 / 401, 0.1, 2**-9, 1e-12, 5e-324, 1e-300]
 
 
-def test_one_half_takes_one_random_bit():
-    generator = Digits()
-    _bits.random_bytes(generator, 0.5, 0.5, 1000)
-    assert generator.calls == 1
+@pytest.mark.parametrize("q", PROBABILITIES)
+def test_a_byte_has_the_product_law_to_the_last_digit(q):
+    """The table and the law of what it leaves out add up to q^j (1 - q)^(8 - j), in fractions."""
+    law = _bits.byte_law(q)
+    listed = np.bincount(law.common[: law.rare_from], minlength=256).tolist()
+    left_out = 65536 - law.rare_from
+    rare = np.diff([0, *law.bounds]).tolist() if left_out else [0] * 256
+    for byte in range(256):
+        ones = byte.bit_count()
+        exact = Fraction(q) ** ones * (1 - Fraction(q)) ** (8 - ones)
+        by_rare = Fraction(rare[byte] * left_out, law.total) if left_out else 0
+        assert (listed[byte] + by_rare) / 65536 == exact
+
+
+@pytest.mark.parametrize("q", [1 / 3, 1 / 21, 0.1, 1e-12])
+def test_rare_bytes_are_told_apart_at_the_exact_bounds(q):
+    law = _bits.byte_law(q)
+    inner = sorted({b for b in law.bounds if 0 < b < law.total})
+    for bound in inner[:: max(1, len(inner) // 40)]:
+        word, rest = divmod(bound << 64, law.total)
+        next_word = (rest << 64) // law.total
+        for step, next_step in [(-1, 0), (0, -1), (0, 1), (1, 0)]:
+            number = (word + step) << 64 | (next_word + next_step)
+            expected = sum(b << 128 <= number * law.total for b in law.bounds)
+            words = Words(number >> 64, number & (2**64 - 1), 0, 0)
+            assert law.draw_rare(words, 1)[0] == expected
+
+
+def test_common_bytes_come_from_the_table_and_rare_ones_from_the_rest():
+    law = _bits.byte_law(1 / 21)
+    index = law.common.searchsorted(5), law.rare_from, 0, 65535
+    word = sum(int(i) << 16 * place for place, i in enumerate(index))
+    drawn = _bits.random_bytes(Words(word, 0, 2**64 - 1), 1 / 21, 20 / 21, 4)
+    assert drawn.tolist() == [5, 0, 0, 255]
 
 
 @pytest.mark.parametrize("p", [1 / 3, 1e-3, 2**-9, 1 / 401, 0.5, 0.75, 1 - 1e-4])

@@ -1,23 +1,26 @@
-"""Exact Bernoulli bits by the word, and sums over packed bits by the column.
+"""Exact Bernoulli bits by the byte, and sums over packed bits by the column.
 
-A bit that is 1 with probability q is the comparison U < q of a uniform number with q, made one
-binary digit at a time: the first digit in which the two differ decides, so that two random bits
-settle a comparison on average. Here 64 comparisons advance together in a word; after a few digits
-only the words with an open comparison go on. The law is that of q to its last binary digit.
+A byte of bits that are 1 with probability q has one of 256 values, whose probabilities are whole
+multiples of a power of 1/2, because q as a double is one. A random number of 16 bits picks most
+bytes from a table that holds each value as often as its probability allows; the few numbers that
+are left over stand for what was rounded away, and there 64 further bits or more decide. The law is
+that of q to its last binary digit, at little more than two random bits for a bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-ALL_ONES = np.uint64(2**64 - 1)
-WORDS_IN_CACHE = 1 << 14
-DIGITS_FOR_ALL = 8
+INDEX_BITS = 16
+BYTES_AT_ONCE = 1 << 20
 ROWS_PER_BYTE_SUM = 255
 LEAST_RUN = 64
+UNPACKED_IN_CACHE = 1 << 17
 
 
 def bernoulli(
@@ -36,52 +39,78 @@ def random_bytes(
     The probability and its complement are both given because the smaller of them carries the
     precision: 1 - 1e-12 as a double knows its distance from 1 to four digits only.
     """
-    words = np.empty(-(-size // 8), dtype=np.uint64)
-    for block in blocks(words.size, WORDS_IN_CACHE):
-        words[block] = _random_words(rng, min(probability, complement), words[block].size)
+    law = byte_law(float(min(probability, complement)))
+    drawn = np.empty(size, dtype=np.uint8)
+    for block in blocks(size, BYTES_AT_ONCE):
+        part = drawn[block]
+        index = _words(rng, -(-part.size // 4)).view(np.uint16)[: part.size]
+        np.take(law.common, index, out=part, mode="clip")
+        rare = np.flatnonzero(index >= law.rare_from)
+        part[rare] = law.draw_rare(rng, rare.size)
     if complement < probability:
-        np.invert(words, out=words)
-    return words.view(np.uint8)[:size]
+        np.invert(drawn, out=drawn)
+    return drawn
 
 
-def _random_words(rng: np.random.Generator, probability: float, size: int) -> NDArray[np.uint64]:
-    ones = np.zeros(size, dtype=np.uint64)
-    undecided = np.full(size, ALL_ONES)
-    remaining = probability
-    for _ in range(DIGITS_FOR_ALL):
-        if remaining == 0:
-            return ones
-        remaining, digit = _next_digit(remaining)
-        tied = _uniform_words(rng, size)
-        if digit:
-            tied &= undecided
-            undecided ^= tied
-            ones |= undecided
-            undecided = tied
-        else:
-            undecided &= np.invert(tied, out=tied)
-    active = np.flatnonzero(undecided != 0)
-    while remaining > 0 and active.size:
-        remaining, digit = _next_digit(remaining)
-        still = undecided[active]
-        heads = _uniform_words(rng, active.size) & still
-        if digit:
-            ones[active] |= still ^ heads
-            still = heads
-        else:
-            still ^= heads
-        undecided[active] = still
-        active = active[still != 0]
-    return ones
+class ByteLaw:
+    """The law of a byte whose bits are independently 1 with probability q.
+
+    Attributes
+    ----------
+    common : (65536,) ndarray of uint8
+        Each byte as often as 65536 times its probability, rounded down; then zeros.
+    rare_from : int
+        Where those zeros start.
+    bounds : list of int
+        The cumulative law of the byte where `common` gives none, as numerators over `total`.
+    total : int
+        The common denominator.
+    """
+
+    def __init__(self, q: float) -> None:
+        ones, denominator = q.as_integer_ratio()
+        weight = [ones**j * (denominator - ones) ** (8 - j) for j in range(9)]
+        weights = [weight[byte.bit_count()] << INDEX_BITS for byte in range(256)]
+        shares = [divmod(w, denominator**8) for w in weights]
+        times = [whole for whole, _ in shares]
+        self.rare_from = sum(times)
+        self.common = np.zeros(1 << INDEX_BITS, dtype=np.uint8)
+        self.common[: self.rare_from] = np.repeat(np.arange(256, dtype=np.uint8), times)
+        self.bounds = list(accumulate(rest for _, rest in shares))
+        self.total = self.bounds[-1]
+
+    def draw_rare(self, rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
+        """Draw bytes from the law of those that `common` does not give."""
+        if not size:
+            return np.empty(0, dtype=np.uint8)
+        words = _words(rng, size)
+        drawn = np.searchsorted(self._leading_words, words, side="right")
+        for tie in np.flatnonzero(np.isin(words, self._leading_words)):
+            drawn[tie] = self._settle(int(words[tie]), rng)
+        return drawn.astype(np.uint8)
+
+    @property
+    def _leading_words(self) -> NDArray[np.uint64]:
+        """The first 64 binary digits of each cumulative probability below 1."""
+        return np.array([(b << 64) // self.total for b in self.bounds[:-1]], dtype=np.uint64)
+
+    def _settle(self, number: int, rng: np.random.Generator) -> int:
+        """Draw further digits of a uniform number until it is told apart from all bounds."""
+        digits = 64
+        while any(0 < (b << digits) - number * self.total < self.total for b in self.bounds):
+            number = number << 64 | int(_words(rng, 1)[0])
+            digits += 64
+        return sum((b << digits) <= number * self.total for b in self.bounds)
 
 
-def _next_digit(fraction: float) -> tuple[float, bool]:
-    doubled = 2 * fraction
-    return (doubled - 1, True) if doubled >= 1 else (doubled, False)
+@lru_cache(maxsize=64)
+def byte_law(q: float) -> ByteLaw:
+    """Return the law of a byte of bits that are 1 with probability q, from a small cache."""
+    return ByteLaw(q)
 
 
-def _uniform_words(rng: np.random.Generator, size: int) -> NDArray[np.uint64]:
-    return rng.integers(ALL_ONES, size=size, dtype=np.uint64, endpoint=True)
+def _words(rng: np.random.Generator, size: int) -> NDArray[np.uint64]:
+    return rng.integers(1 << 64, size=size, dtype=np.uint64)
 
 
 def column_sums(packed: NDArray[np.uint8], columns: int) -> NDArray[np.int64]:
@@ -93,7 +122,7 @@ def column_sums(packed: NDArray[np.uint8], columns: int) -> NDArray[np.int64]:
     beside = -(-LEAST_RUN // max(width, 1))
     together = ROWS_PER_BYTE_SUM * beside
     totals = np.zeros(8 * width, dtype=np.int64)
-    for block in blocks(len(packed), together * max(1, 8 * WORDS_IN_CACHE // (together * width))):
+    for block in blocks(len(packed), together * max(1, UNPACKED_IN_CACHE // (together * width))):
         rows = np.ascontiguousarray(packed[block])
         whole = len(rows) - len(rows) % together
         runs = np.unpackbits(rows[:whole], bitorder="little").reshape(

@@ -60,7 +60,9 @@ class Domain:
             raise TypeError(f"sensitive must be a collection of values, got {sensitive!r}")
         indices = self.indices(list(sensitive), name="sensitive")
         chosen = _checks.positions(indices, "sensitive", self.size)
-        others = np.setdiff1d(np.arange(self.size), chosen)
+        is_sensitive = np.zeros(self.size, dtype=np.bool_)
+        is_sensitive[chosen] = True
+        others = np.flatnonzero(~is_sensitive)
         for name, part in (("sensitive", chosen), ("nonsensitive", others)):
             part.setflags(write=False)
             set_field(name, part)
