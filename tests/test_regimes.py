@@ -1,0 +1,143 @@
+"""Tables 3 and 4: the exact worst cases, and the printed terms as their limits."""
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uldp import regime_figures, regimes
+
+SIZES = [(15, 625), (76, 400)]
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@settings(deadline=None, max_examples=40)
+@given(epsilon=st.floats(0.01, 8), data=st.data())
+def test_no_distribution_has_a_larger_loss(norm, epsilon, data):
+    k = data.draw(st.integers(2, 12))
+    s = data.draw(st.integers(0, k))
+    weights = data.draw(st.lists(st.integers(0, 9), min_size=k, max_size=k).filter(any))
+    p = np.array(weights) / sum(weights)
+    for mechanism in regimes.rows(s, k, epsilon).values():
+        largest = regimes.worst_case_loss(mechanism, norm)
+        unit = math.sqrt(2 / math.pi) if norm == "l1" else 1
+        loss = mechanism.l1_loss if norm == "l1" else mechanism.l2_loss
+        assert loss(p, 1) <= unit * largest * (1 + 1e-12)
+        assert loss(mechanism.worst_case(norm), 1) == pytest.approx(unit * largest)
+
+
+@pytest.mark.parametrize(("s", "k"), [*SIZES, (2, 4), (30, 40)])
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_printed_terms_are_limits_for_small_epsilon(norm, s, k):
+    """But for RAPPOR's l2 loss, of whose leading term the table prints the part 1 - 1/k."""
+    for name, entry in regimes.compare(norm, s, k, 1e-10).items():
+        limit = 1 - 1 / k if (norm, name) == ("l2", "RAPPOR") else 1
+        assert entry.share == pytest.approx(limit, abs=1e-4), name
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_printed_terms_are_limits_for_many_values_at_ln_k(norm):
+    for name, entry in regimes.compare(norm, 5, 10**5).items():
+        assert entry.share == pytest.approx(1, abs=4 / math.sqrt(10**5)), name
+
+
+@pytest.mark.parametrize(("s", "k"), SIZES)
+def test_the_simplifications_15_and_18_at_a_tenth(s, k):
+    """Against eqs. (12) and (17), of which they keep the first terms."""
+    ε, nu = 0.1, k - s
+    u, u_prime = math.expm1(ε), math.expm1(ε / 2)
+    rows = regimes.compare("l1", s, k, ε)
+    exact_12 = s * math.sqrt(s + u - 1) / u + math.sqrt(s * nu / u + nu - 1)
+    exact_17 = math.exp(ε / 4) * s / u_prime + math.sqrt(math.exp(ε / 2) * nu / u_prime - 1)
+    assert rows["uRR"] == pytest.approx((s * math.sqrt(s - 1) / ε, exact_12))
+    assert rows["uRAP"] == pytest.approx((2 * s / ε, exact_17))
+    if s == 15:
+        assert rows["uRR"].share == pytest.approx(0.67, abs=0.005)
+        assert rows["uRAP"].share == pytest.approx(0.73, abs=0.005)
+
+
+def test_one_sensitive_value_has_no_printed_term():
+    rows = {norm: regimes.compare(norm, 1, 625, 1e-6)["uRR"] for norm in ("l1", "l2")}
+    assert [entry.printed for entry in rows.values()] == [0, 0]
+    assert rows["l1"].exact == pytest.approx((1 + math.sqrt(624)) / math.sqrt(1e-6), rel=1e-3)
+    assert rows["l2"].exact == pytest.approx(2 / 1e-6, rel=1e-3)
+
+
+def test_factors_over_no_privacy_at_ln_k():
+    """RAPPOR: k^(1/4) in l1 and √k in l2, and not √k in l1; RR: 2 and 4."""
+    factors = {
+        norm: {
+            name: regimes.worst_case_loss(mechanism, norm) / base
+            for rows in [regimes.rows(3, 10**4, math.log(10**4))]
+            for base in [regimes.worst_case_loss(rows["no privacy"], norm)]
+            for name, mechanism in rows.items()
+        }
+        for norm in ("l1", "l2")
+    }
+    assert factors["l1"]["RAPPOR"] == pytest.approx(10, rel=0.02)
+    assert factors["l2"]["RAPPOR"] == pytest.approx(100, rel=0.04)
+    assert factors["l1"]["RR"] == pytest.approx(2, rel=1e-3)
+    assert factors["l2"]["RR"] == pytest.approx(4, rel=1e-3)
+
+
+def test_printed_formulas_take_symbols():
+    s, k, ε = sp.symbols("s k epsilon", positive=True)
+    for rows in regimes.PRINTED.values():
+        for formula in rows.values():
+            assert formula(s, k, ε).free_symbols <= {s, k, ε}
+
+
+@settings(deadline=None, max_examples=40)
+@given(s=st.integers(1, 3000), nu=st.integers(2, 3000), epsilon=st.floats(1e-4, 1))
+def test_urap_is_of_optimal_order_in_l2(s, nu, epsilon):
+    """Between 3.9 and 6.5 times s/ε² for ε up to 1 and two non-sensitive values or more."""
+    mechanism = regimes.rows(s, s + nu, epsilon)["uRAP"]
+    assert 3.9 < regimes.worst_case_loss(mechanism, "l2") * epsilon**2 / s < 6.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("l3", 1, 2, 1.0), "norm must be 'l1' or 'l2', got 'l3'"),
+        (("l1", 3, 2, 1.0), "s must be at most k = 2, got 3"),
+        (("l1", -1, 2, 1.0), "s must be 0 or greater, got -1"),
+        (("l2", 0, 1), "k must be 2 or greater, got 1"),
+        (("l2", 1, 2, 0.0), "epsilon must be greater than 0, got 0.0"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        regimes.compare(*arguments)
+
+
+def test_figures_show_what_they_are_given():
+    mass = np.linspace(0, 1, 5)
+    (ax,) = regime_figures.changes_by_mass(
+        mass, {"uRR": {"ε = 1": -mass, "ε = 3": mass * (1 - mass)}}
+    )
+    _, falling, top, arc, arc_top = ax.lines
+    np.testing.assert_array_equal(falling.get_ydata(), -mass)
+    np.testing.assert_array_equal(arc.get_ydata(), mass * (1 - mass))
+    assert [top.get_xdata()[0], arc_top.get_xdata()[0]] == [0, 0.5]
+
+    curves = {("uRR", "a"): ([0.1, 1], [1, 2]), ("uRAP", "b"): ([0.1, 1], [3, 4])}
+    left, right = regime_figures.ratios_by_epsilon({"l1": curves, "l2": curves}, 1, "ratio")
+    assert left.get_ylabel() == "ratio"
+    drawn = [line.get_ydata().tolist() for line in right.lines[1:]]
+    assert drawn == [[1, 2], [3, 4]]
+    assert len({line.get_marker() for line in right.lines[1:]}) == 2
+    labels = [text.get_text() for text in left.figure.legends[0].get_texts()]
+    assert labels == ["uRR", "uRAP", "a", "b"]
+    plt.close("all")
+
+
+def test_figures_refuse_what_does_not_fit():
+    with pytest.raises(ValueError, match="at least one panel"):
+        regime_figures.ratios_by_epsilon({}, 1, "ratio")
+    with pytest.raises(ValueError, match="must have shape"):
+        regime_figures.changes_by_mass([0, 1], {"uRR": {"ε = 1": [0, 1, 2]}})
+    plt.close("all")

@@ -1,0 +1,147 @@
+"""The paper's Tables 3 and 4: worst-case losses as ε → 0 and at ε = ln k, printed and exact.
+
+Losses are in units of √(2/(nπ)) for l1 (Table 3) and of 1/n for l2 (Table 4), so that no number of
+users stands in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from uldp import _checks
+from uldp.domain import Domain
+from uldp.losses import Norm, variances, worst_case
+from uldp.mechanisms import (
+    Mechanism,
+    RandomizedResponse,
+    Rappor,
+    UtilityOptimizedRappor,
+    UtilityOptimizedRR,
+)
+
+__all__ = ["PRINTED", "Entry", "Regime", "compare", "rows", "worst_case_loss"]
+
+Regime = Literal["ε → 0", "ε = ln k"]
+
+PRINTED: dict[tuple[Norm, Regime], dict[str, Callable[[Any, Any, Any], Any]]] = {
+    ("l1", "ε → 0"): {
+        "RR": lambda s, k, ε: k * sp.sqrt(k - 1) / ε,
+        "RAPPOR": lambda s, k, ε: 2 * k / ε,
+        "uRR": lambda s, k, ε: s * sp.sqrt(s - 1) / ε,
+        "uRAP": lambda s, k, ε: 2 * s / ε,
+        "no privacy": lambda s, k, ε: sp.sqrt(k - 1),
+    },
+    ("l1", "ε = ln k"): {
+        "RR": lambda s, k, ε: 2 * sp.sqrt(k - 1),
+        "RAPPOR": lambda s, k, ε: sp.sqrt(sp.sqrt(k) * (k - 1)),
+        "uRR": lambda s, k, ε: sp.sqrt(k - 1),
+        "uRAP": lambda s, k, ε: sp.sqrt(k - 1) * (1 + s / k ** sp.Rational(3, 4)),
+        "no privacy": lambda s, k, ε: sp.sqrt(k - 1),
+    },
+    ("l2", "ε → 0"): {
+        "RR": lambda s, k, ε: k * (k - 1) / ε**2,
+        "RAPPOR": lambda s, k, ε: 4 * k / ε**2 * (1 - 1 / k),
+        "uRR": lambda s, k, ε: s * (s - 1) / ε**2,
+        "uRAP": lambda s, k, ε: 4 * s / ε**2,
+        "no privacy": lambda s, k, ε: 1 - 1 / k,
+    },
+    ("l2", "ε = ln k"): {
+        "RR": lambda s, k, ε: 4 * (1 - 1 / k),
+        "RAPPOR": lambda s, k, ε: sp.sqrt(k) * (1 - 1 / k),
+        "uRR": lambda s, k, ε: sp.Integer(1),
+        "uRAP": lambda s, k, ε: 1 + (s + 1) / sp.sqrt(k),
+        "no privacy": lambda s, k, ε: 1 - 1 / k,
+    },
+}
+"""What the tables print, by row: functions of s = |X_S|, k = |X| and ε, numbers or symbols."""
+
+
+class Entry(NamedTuple):
+    """An entry of a table as it is printed, and the worst-case loss that it stands for."""
+
+    printed: float
+    exact: float
+
+    @property
+    def share(self) -> float:
+        """The printed value as a share of the exact one."""
+        return self.printed / self.exact
+
+
+def rows(s: int, k: int, epsilon: float) -> dict[str, Mechanism]:
+    """Return the mechanisms in the rows of the tables by their names there.
+
+    Parameters
+    ----------
+    s : int
+        The number of sensitive values, 0 to k.
+    k : int
+        The number of values, at least 2.
+    epsilon : float
+        ε, in nats.
+
+    Raises
+    ------
+    ValueError
+        If a number lies outside its range.
+    """
+    k = _checks.whole(k, "k", least=2)
+    s = _checks.whole(s, "s", least=0)
+    if s > k:
+        raise ValueError(f"s must be at most k = {k}, got {s}")
+    domain = Domain(k, sensitive=range(s))
+    return {
+        "RR": RandomizedResponse(domain, epsilon),
+        "RAPPOR": Rappor(domain, epsilon),
+        "uRR": UtilityOptimizedRR(domain, epsilon),
+        "uRAP": UtilityOptimizedRappor(domain, epsilon),
+        "no privacy": UtilityOptimizedRR(Domain(k), epsilon),
+    }
+
+
+def worst_case_loss(mechanism: Mechanism, norm: Norm) -> float:
+    """Return the largest expected loss of the empirical estimate over all p, in the tables' units.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any mechanism.
+    norm : {"l1", "l2"}
+        The loss; l1 is that of the central limit theorem, l2 is exact.
+
+    Raises
+    ------
+    ValueError
+        If the norm is neither of the two.
+    """
+    largest = variances(mechanism, worst_case(mechanism, norm))
+    return float((np.sqrt(largest) if norm == "l1" else largest).sum())
+
+
+def compare(norm: Norm, s: int, k: int, epsilon: float | None = None) -> dict[str, Entry]:
+    """Return the entries of one column of Table 3 (l1) or 4 (l2), printed and exact, by row.
+
+    Parameters
+    ----------
+    norm : {"l1", "l2"}
+        The loss.
+    s, k : int
+        The numbers of sensitive values, 0 to k, and of all values, at least 2.
+    epsilon : float, optional
+        The ε, in nats, at which to compare the column for ε → 0. By default it is the other column,
+        for ε = ln k.
+
+    Raises
+    ------
+    ValueError
+        If the norm is neither of the two or a number lies outside its range.
+    """
+    regime: Regime = "ε = ln k" if epsilon is None else "ε → 0"
+    budget = float(np.log(k)) if epsilon is None else epsilon
+    exact = {name: worst_case_loss(row, norm) for name, row in rows(s, k, budget).items()}
+    printed = PRINTED[norm, regime]
+    return {name: Entry(float(printed[name](s, k, budget)), exact[name]) for name in exact}
