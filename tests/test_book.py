@@ -1,5 +1,6 @@
 """The notebooks as committed, the table of contents, and the book's offline extension."""
 
+import base64
 import importlib.util
 import json
 import re
@@ -129,3 +130,10 @@ def test_the_citation_names_the_released_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert str(citation["version"]) == project["version"]
+
+
+def test_the_picture_of_the_readme_is_the_first_of_the_quick_start() -> None:
+    quick_start = nbformat.read(ROOT / "notebooks" / "quickstart.ipynb", as_version=4)
+    images = (output.get("data", {}).get("image/png") for output in outputs(quick_start))
+    first = base64.b64decode(next(image for image in images if image))
+    assert (ROOT / "book" / "images" / "quickstart.png").read_bytes() == first
