@@ -1,0 +1,84 @@
+"""The figures show the numbers that they are given, and refuse those that they cannot show."""
+
+from collections.abc import Iterator
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from uldp import property_figures
+from uldp.figures import STYLES
+from uldp.property_figures import Levels
+
+GRID = np.linspace(0, 1, 31)
+A, B = np.meshgrid(GRID, GRID)
+
+
+@pytest.fixture(autouse=True)
+def close() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def nested(**changed: np.ndarray) -> Levels:
+    """LDP in a < 1/3, ULDP in a < 2/3 and on the edge a = 1 for b <= 1/2, OSLDP everywhere."""
+    levels = {
+        "ldp": np.where(A < 1 / 3, 0.5, 3.0),
+        "uldp": np.where((A < 2 / 3) | ((A == 1) & (B <= 0.5)), 0.5, 3.0),
+        "osldp": np.full_like(A, 0.5),
+    }
+    return Levels(**levels | changed, points={"M": (0.5, 0.25)})
+
+
+def test_each_region_is_named_inside_itself_by_the_strongest_definition() -> None:
+    (ax,) = property_figures.definition_regions({"c = 0": nested()}, epsilon=1.0)
+    names = {text.get_text(): text.get_position() for text in ax.texts}
+    assert names["LDP"][0] < 1 / 3
+    assert names["OSLDP\nonly"][0] > 2 / 3
+    assert names.keys() == {"LDP", "ULDP", "OSLDP\nonly", "M"}
+    inside = [x for text in ax.texts if text.get_text() == "ULDP" for x, _ in [text.get_position()]]
+    assert sorted(x > 1 for x in inside) == [False, True]
+    assert 1 / 3 < min(inside) < 2 / 3
+
+
+def test_the_edge_and_the_points_stand_where_they_are() -> None:
+    (ax,) = property_figures.definition_regions({"c = 0": nested()}, epsilon=1.0)
+    edge, point = ax.lines
+    assert (list(edge.get_xdata()), list(edge.get_ydata())) == ([1, 1], [0, 0.5])
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (0.5, 0.25)
+
+
+def test_mechanisms_without_a_level_are_in_no_region() -> None:
+    never = np.full_like(A, np.inf)
+    levels = nested(ldp=never, uldp=never, osldp=never)
+    (ax,) = property_figures.definition_regions({"": levels}, epsilon=1.0)
+    assert {text.get_text() for text in ax.texts} == {"none", "M"}
+
+
+def test_losses_are_drawn_as_given() -> None:
+    curve, grey = ([1, 2, 4], [0.1, 0.2, 0.3]), ([1, 2, 4], [0.1, 0.05, 0.02])
+    axes = property_figures.losses_by_reports({"a": {"uRR": curve, "none": grey}, "b": {}}, "TV")
+    assert axes.shape == (2,)
+    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes[0].lines]
+    assert drawn == [curve, grey]
+    colors = [to_hex(line.get_color()) for line in axes[0].lines]
+    assert colors == [STYLES["uRR"].color.lower(), "#808080"]
+    assert (axes[0].get_ylabel(), axes[0].get_xscale(), axes[0].get_yscale()) == (
+        "TV",
+        "log",
+        "log",
+    )
+    (legend,) = axes[0].figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["uRR", "none"]
+
+
+def test_data_that_cannot_be_shown() -> None:
+    with pytest.raises(ValueError, match="at least one panel"):
+        property_figures.definition_regions({}, 1.0)
+    with pytest.raises(ValueError, match="levels of ULDP must have shape"):
+        property_figures.definition_regions({"": nested(uldp=np.zeros((31, 2)))}, 1.0)
+    with pytest.raises(ValueError, match="epsilon must be 0 or greater, got -1"):
+        property_figures.definition_regions({"": nested()}, -1.0)
+    with pytest.raises(ValueError, match="losses of 'RR' must have shape"):
+        property_figures.losses_by_reports({"": {"RR": ([1, 2], [1])}}, "TV")
