@@ -1,0 +1,134 @@
+"""The figures show the numbers that they are given, and refuse those that they cannot show."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+
+from uldp.osldp import decompose
+from uldp.osldp_figures import BLUE, ORANGE, product_scheme, stacked_curves
+
+Q = np.array([[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]])
+PARTS = decompose(Q, [0], np.log(2))
+GRID = [0.0, 0.5, 1.0]
+
+
+@pytest.fixture(autouse=True)
+def close() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def entries(ax: Axes, shape: tuple[int, int]) -> list[list[str]]:
+    """The texts in the cells of a matrix, row by row; blank where there are none."""
+    table = np.full(shape, "", dtype=object)
+    for text in ax.texts:
+        column, row = text.get_position()
+        table[int(row), int(column)] = text.get_text()
+    return table.tolist()
+
+
+def labels(ax: Axes) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The names of the rows and of the columns, each with its colour."""
+    rows, columns = (
+        [(label.get_text(), label.get_color()) for label in ticks]
+        for ticks in (ax.get_yticklabels(), ax.get_xticklabels())
+    )
+    return rows, columns
+
+
+def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
+    ((_, processing), (uldp, whole)) = product_scheme(Q, PARTS, [0])
+    assert entries(whole, (3, 4)) == [
+        ["1/2", "1/2", "", ""],
+        ["1/4", "5/8", "1/8", ""],
+        ["1/2", "1/4", "1/8", "1/8"],
+    ]
+    assert entries(uldp, (3, 4)) == [
+        ["1/2", "1/2", "", ""],
+        ["1/4", "1/2", "1/4", ""],
+        ["1/2", "1/4", "", "1/4"],
+    ]
+    assert entries(processing, (4, 4)) == [
+        ["1", "", "", ""],
+        ["", "1", "", ""],
+        ["", "1/2", "1/2", ""],
+        ["", "", "1/2", "1/2"],
+    ]
+
+
+def test_rows_and_columns_have_the_names_and_colours_of_their_class() -> None:
+    ((empty, processing), (uldp, whole)) = product_scheme(Q, PARTS, [0])
+    inputs = [("$x_{0}$", BLUE), ("$x_{1}$", ORANGE), ("$x_{2}$", ORANGE)]
+    shared = [("$y_{0}$", BLUE), ("$y_{1}$", BLUE)]
+    outputs = [*shared, ("$y_{2}$", ORANGE), ("$y_{3}$", ORANGE)]
+    assert labels(whole) == (inputs, outputs)
+    assert labels(uldp) == (inputs, [*shared, *inputs[1:]])
+    assert labels(processing) == ([*shared, *inputs[1:]], outputs)
+    assert not empty.axison
+
+
+def test_entries_that_belong_together_stand_in_line() -> None:
+    ((_, processing), (uldp, whole)) = product_scheme(Q, PARTS, [0])
+    whole.figure.draw_without_rendering()
+    above, left, place = (ax.get_position() for ax in (processing, uldp, whole))
+    np.testing.assert_allclose([above.x0, above.x1], [place.x0, place.x1], atol=1e-6)
+    np.testing.assert_allclose([left.y0, left.y1], [place.y0, place.y1], atol=1e-6)
+
+
+def test_floats_have_two_digits() -> None:
+    floats = Q.astype(float)
+    whole = product_scheme(floats, decompose(floats, [0], np.log(2)), [0])[1, 1]
+    assert entries(whole, (3, 4))[1] == ["0.25", "0.62", "0.12", ""]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "sensitive", "message"),
+    [
+        (Q[:, :3], [0], "each row of Q must sum to 1"),
+        (Q[:2], [0], r"parts must be those of a mechanism of shape \(2, 4\), got \(3, 4\)"),
+        (Q[[1, 0, 2]], [1], "Q must have its sensitive inputs first"),
+        (
+            Q[:, [2, 0, 1, 3]],
+            [0],
+            "Q must have its sensitive inputs first, and first their outputs",
+        ),
+        (Q, [3], r"sensitive must lie in 0\.\.2"),
+        (Q[[0, 2, 1]], [0], "parts must have Q as their product"),
+    ],
+)
+def test_mechanisms_that_cannot_be_shown(matrix, sensitive, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        product_scheme(matrix, PARTS, sensitive)
+
+
+def test_curves_are_drawn_as_given_and_explained_once() -> None:
+    same = {"a": [1, 2, 3], "b": [3, 2, 1]}
+    axes = stacked_curves(GRID, {"first": same, "second": same, "third": {"c": GRID}}, "t")
+    assert [ax.get_ylabel() for ax in axes] == ["first", "second", "third"]
+    assert [ax.get_xlabel() for ax in axes] == ["", "", "t"]
+    assert [list(line.get_ydata()) for line in axes[0].lines] == list(same.values())
+    assert [list(line.get_xdata()) for line in axes[2].lines] == [GRID]
+    assert [ax.get_legend() is not None for ax in axes] == [True, False, True]
+    assert len({line.get_linestyle() for line in axes[0].lines}) == 2
+    assert len({ax.get_xlim() for ax in axes}) == 1
+
+
+def test_a_mark_runs_through_all_panels() -> None:
+    for ax in stacked_curves(GRID, {"first": {"a": GRID}, "second": {"b": GRID}}, "t", mark=0.25):
+        assert list(ax.lines[-1].get_xdata()) == [0.25, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("panels", "message"),
+    [
+        ({}, "panels must hold at least one panel"),
+        ({"first": {"a": [1, 2]}}, r"curve 'a' of 'first' must have shape \(3,\), got \(2,\)"),
+    ],
+)
+def test_curves_that_cannot_be_shown(panels, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        stacked_curves(GRID, panels, "t")
