@@ -1,0 +1,117 @@
+"""The figures of the experiments show the rows that they are given."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from uldp import experiment_figures
+from uldp.experiments import Row
+from uldp.figures import STYLES
+
+ROW = Row(
+    data="census",
+    k=400,
+    sensitive=76,
+    n=1000,
+    mechanism="uRR",
+    epsilon=0.1,
+    estimator="empirical",
+    realizations=10,
+    tv=3.0,
+    tv_error=0.1,
+    mse=0.5,
+    mse_error=0.01,
+    expected_tv=2.9,
+    expected_mse=0.49,
+)
+NO_PRIVACY = replace(
+    ROW, mechanism="no privacy", epsilon=None, sensitive=0, tv=0.2, mse=0.02, expected_tv=0.21
+)
+THRESHOLD = replace(ROW, estimator="threshold", tv=0.8, expected_tv=None, expected_mse=None)
+LATER = {"epsilon": 1.0, "tv": 0.4, "mse": 0.04}
+BY_EPSILON = [
+    NO_PRIVACY,
+    ROW,
+    THRESHOLD,
+    replace(ROW, **LATER, expected_tv=0.41),
+    replace(THRESHOLD, **LATER),
+]
+
+
+@pytest.fixture(autouse=True)
+def close() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def curves(ax: plt.Axes, name: str) -> list[tuple[list[float], list[float]]]:
+    """The lines and markers in a mechanism's colour."""
+    color = "#7F7F7F" if name == "no privacy" else STYLES[name].color
+    return [
+        (list(line.get_xdata()), list(line.get_ydata()))
+        for line in ax.lines
+        if line.get_color() == color
+    ]
+
+
+def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates() -> None:
+    table = [*BY_EPSILON, *(replace(row, data="manhattan", k=625) for row in BY_EPSILON)]
+    axes = experiment_figures.losses_by_epsilon(table, "tv", ["empirical", "threshold"])
+    assert axes.shape == (2, 2)
+    assert [ax.get_title() for ax in axes[0]] == ["census", "manhattan"]
+    assert [ax.get_ylabel() for ax in axes[:, 0]] == ["TV, empirical", "TV, threshold"]
+    for column, k in enumerate((400, 625)):
+        empirical, threshold = axes[:, column]
+        assert curves(empirical, "uRR") == [([0.1, 1.0], [2.9, 0.41]), ([0.1, 1.0], [3.0, 0.4])]
+        assert curves(threshold, "uRR") == [([0.1, 1.0], [0.8, 0.4])] * 2
+        for ax in (empirical, threshold):
+            assert curves(ax, "no privacy") == [([0, 1], [0.21, 0.21])]
+            assert ax.lines[-1].get_xdata() == [np.log(k)] * 2
+            assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    (bars,) = axes[0, 0].containers
+    ends = [segment[:, 1] for segment in bars[2][0].get_segments()]
+    np.testing.assert_allclose(ends, [[2.8, 3.2], [0.2, 0.6]])
+
+
+def test_by_sensitive_shows_a_mechanism_that_does_not_depend_on_it_as_a_level() -> None:
+    table = [NO_PRIVACY]
+    for epsilon in (0.1, np.log(400)):
+        table.append(replace(ROW, mechanism="RR", sensitive=400, epsilon=epsilon, expected_mse=9.0))
+        table += [replace(ROW, sensitive=s, epsilon=epsilon, mse=s / 100) for s in (10, 1, 400)]
+    axes = experiment_figures.losses_by_sensitive(table, "mse", "empirical")
+    assert axes.shape == (1, 2)
+    assert [ax.get_title() for ax in axes[0]] == ["ε = 0.1", "ε = ln k"]
+    for ax in axes[0]:
+        assert curves(ax, "RR") == [([0, 1], [9.0, 9.0])]
+        assert curves(ax, "uRR")[1] == ([1, 10, 400], [0.01, 0.1, 4.0])
+        assert ax.get_ylabel() in ("MSE, census", "")
+
+
+def test_by_attributes_counts_them() -> None:
+    table = [
+        replace(row, k=400 * 2**i, epsilon=row.epsilon and epsilon)
+        for row in (NO_PRIVACY, ROW)
+        for i in (0, 1, 5)
+        for epsilon in (0.1, 6.0)
+    ]
+    axes = experiment_figures.losses_by_attributes(table, "tv", ["empirical"])
+    assert [ax.get_title() for ax in axes[0]] == ["ε = 0.1", "ε = 6"]
+    for ax in axes[0]:
+        assert curves(ax, "uRR")[1][0] == [4, 5, 9]
+
+
+@pytest.mark.parametrize(
+    ("table", "loss", "estimators", "message"),
+    [
+        (BY_EPSILON, "l2", ["empirical"], "loss must be one of tv, mse, got 'l2'"),
+        (BY_EPSILON, "tv", ["mle"], "got none of 'mle'"),
+        ([], "tv", ["mle"], "at least one panel"),
+        (BY_EPSILON, "tv", [], "at least one panel"),
+    ],
+)
+def test_tables_that_cannot_be_shown(table, loss, estimators, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        experiment_figures.losses_by_epsilon(table, loss, estimators)

@@ -1,0 +1,227 @@
+"""Which points make up each figure of the paper (Section 6.1)."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from uldp import _checks, datasets
+from uldp.datasets import Histogram
+from uldp.domain import Domain
+from uldp.experiments.points import EXPECTED, MECHANISMS, METHODS, NO_PRIVACY, Point, Sampling
+
+__all__ = ["FIGURES", "Settings", "plan"]
+
+EPSILONS = tuple(float(f"{10 ** (i / 10 - 1):.3g}") for i in range(21))
+SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 500)
+USERS = {"census": 1_229_143, "manhattan": 179_527}
+USERS_BY_ATTRIBUTES = 240_000
+
+LIKELIHOOD = ("em", "mle")
+
+FIGURES = {"fig5": "fig5", "fig6": "fig6", "fig7": "fig7"} | {
+    "fig10": "fig5",
+    "fig11": "fig6",
+    "fig12": "fig7",
+}
+"""The table of each figure: those of the MSE, 10 to 12, share theirs with those of the TV."""
+
+REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10}
+# About an hour on two cores, nearly all of it for RAPPOR on the larger sets of users or values.
+LIKELIHOOD_REALIZATIONS = {"fig5": 4, "fig6": 10, "fig7": 2}
+QUICK_USERS = 1000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be chosen about an experiment.
+
+    Parameters
+    ----------
+    realizations : int, optional
+        How often each point is measured; by default as often as in the paper.
+    likelihood_realizations : int, optional
+        The same for "em" and "mle" with RAPPOR and uRAP, which need each user's report; may be 0.
+        By default what two cores do in about an hour.
+    methods : tuple of str, optional
+        The estimators, of `METHODS`.
+    sampling : {"iid", "halves"}, optional
+        "iid" draws users independently from the frequencies of the people, as many as the paper
+        has; "halves" draws half of the people without replacement, which is the paper's way (for
+        Figures 7 and 12, 240,000 of them).
+    us_census_1990 : str, optional
+        The paper's census file, in place of `datasets.census` (see
+        `datasets.load_us_census_1990`).
+    foursquare : (str, str), optional
+        The paper's files of places and of check-ins, in place of `datasets.manhattan` (see
+        `datasets.load_foursquare`).
+    quick : bool, optional
+        A look in seconds: few values on the horizontal axis, 1000 users, few realizations.
+    seed : int, optional
+        0 or more; it determines all results.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of its range.
+    """
+
+    realizations: int | None = None
+    likelihood_realizations: int | None = None
+    methods: tuple[str, ...] = METHODS
+    sampling: Sampling = "iid"
+    us_census_1990: str | None = None
+    foursquare: tuple[str, str] | None = None
+    quick: bool = False
+    seed: int = 2019
+
+    def __post_init__(self) -> None:
+        if self.realizations is not None:
+            _checks.whole(self.realizations, "realizations", least=1)
+        if self.likelihood_realizations is not None:
+            _checks.whole(self.likelihood_realizations, "likelihood_realizations", least=0)
+        _checks.whole(self.seed, "seed", least=0)
+        unknown = set(self.methods) - set(METHODS)
+        if unknown or not self.methods:
+            got = ", ".join(map(repr, self.methods))
+            raise ValueError(f"methods must be among {', '.join(METHODS)}, got {got or 'none'}")
+        if self.sampling not in ("iid", "halves"):
+            raise ValueError(f"sampling must be 'iid' or 'halves', got {self.sampling!r}")
+
+    def command(self, figure: str) -> str:
+        """Return the command that reproduces a figure's table, whatever the number of jobs."""
+        words = ["python", "-m", "uldp", "reproduce", figure]
+        if self.realizations is not None:
+            words += ["--realizations", str(self.realizations)]
+        if self.likelihood_realizations is not None:
+            words += ["--likelihood-realizations", str(self.likelihood_realizations)]
+        if self.methods != METHODS:
+            words += ["--methods", *self.methods]
+        if self.sampling != "iid":
+            words += ["--sampling", self.sampling]
+        if self.us_census_1990 is not None:
+            words += ["--us-census-1990", Path(self.us_census_1990).name]
+        if self.foursquare is not None:
+            words += ["--foursquare", *(Path(path).name for path in self.foursquare)]
+        if self.quick:
+            words.append("--quick")
+        return shlex.join([*words, "--seed", str(self.seed)])
+
+
+def plan(figure: str, settings: Settings) -> list[Point]:
+    """Return the points of the table of a figure.
+
+    Parameters
+    ----------
+    figure : str
+        A name in `FIGURES`.
+    settings : Settings
+        What is chosen about it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such figure, or a data file is not as expected.
+    """
+    if figure not in FIGURES:
+        raise ValueError(f"figure must be one of {', '.join(FIGURES)}, got {figure!r}")
+    table = FIGURES[figure]
+    points = {"fig5": _by_epsilon, "fig6": _by_sensitive, "fig7": _by_attributes}[table]
+    return [part for point in points(settings) for part in _parts(point, settings)]
+
+
+def _by_epsilon(settings: Settings) -> Iterator[Point]:
+    for point in _bases("fig5", settings):
+        yield point
+        grid = (0.1, 1.0, 10.0) if settings.quick else EPSILONS
+        for epsilon in sorted([*grid, math.log(point.histogram.domain.size)]):
+            for mechanism in MECHANISMS:
+                yield replace(point, mechanism=mechanism, epsilon=epsilon)
+
+
+def _by_sensitive(settings: Settings) -> Iterator[Point]:
+    for point in _bases("fig6", settings):
+        yield point
+        k = point.histogram.domain.size
+        grid = (1, 10, 100) if settings.quick else SIZES
+        for epsilon in (0.1, math.log(k)):
+            for mechanism, kind in MECHANISMS.items():
+                sizes = [None] if kind.protects_every_value else [*(s for s in grid if s < k), k]
+                for size in sizes:
+                    yield replace(point, mechanism=mechanism, epsilon=epsilon, drawn=size)
+
+
+def _by_attributes(settings: Settings) -> Iterator[Point]:
+    for attributes in (4, 6) if settings.quick else range(4, 10):
+        for point in _bases("fig7", settings, attributes):
+            yield point
+            for epsilon in (0.1, 1.0, 6.0):
+                for mechanism in MECHANISMS:
+                    yield replace(point, mechanism=mechanism, epsilon=epsilon)
+
+
+def _bases(figure: str, settings: Settings, attributes: int = 4) -> Iterator[Point]:
+    """Return a point without privacy for each data set."""
+    realizations = settings.realizations or (5 if settings.quick else REALIZATIONS[figure])
+    for role, (name, people) in _people(figure, settings, attributes).items():
+        if settings.quick:
+            n = QUICK_USERS
+        elif figure == "fig7":
+            n = USERS_BY_ATTRIBUTES
+        elif settings.sampling == "halves":
+            n = -(-int(people.counts.sum()) // 2)
+        else:
+            n = USERS[role]
+        unlabelled = Domain(people.domain.size, people.domain.sensitive.tolist())
+        yield Point(
+            figure=figure,
+            data=name,
+            histogram=Histogram(unlabelled, people.counts, people.source),
+            mechanism=NO_PRIVACY,
+            epsilon=None,
+            n=n,
+            methods=settings.methods,
+            realizations=realizations,
+            sampling=settings.sampling,
+        )
+
+
+def _people(figure: str, settings: Settings, attributes: int) -> dict[str, tuple[str, Histogram]]:
+    """Return the data sets of a figure with their names, by the part that they play."""
+    path, paths = settings.us_census_1990, settings.foursquare
+    census = (
+        ("census", datasets.census(attributes))
+        if path is None
+        else ("US Census 1990", datasets.load_us_census_1990(path, attributes))
+    )
+    if figure == "fig7":
+        return {"census": census}
+    checkins = (
+        ("manhattan", datasets.manhattan())
+        if paths is None
+        else ("Foursquare", datasets.load_foursquare(*paths))
+    )
+    return {"census": census, "manhattan": checkins}
+
+
+def _parts(point: Point, settings: Settings) -> Iterator[Point]:
+    """Split a point into what a tally tells and what takes the reports."""
+    by_tally = tuple(method for method in METHODS if method in point.methods)
+    by_reports: tuple[str, ...] = ()
+    if point.mechanism == NO_PRIVACY:
+        by_tally = ("empirical",)
+    elif point.mechanism in ("RAPPOR", "uRAP"):
+        by_reports = tuple(method for method in by_tally if method in LIKELIHOOD)
+        by_tally = tuple(method for method in by_tally if method not in LIKELIHOOD)
+    if "empirical" in by_tally:
+        by_tally = (EXPECTED, *by_tally)
+    if by_tally:
+        yield replace(point, methods=by_tally)
+    times = settings.likelihood_realizations
+    if times is None:
+        times = 1 if settings.quick else LIKELIHOOD_REALIZATIONS[point.figure]
+    if by_reports and times:
+        yield replace(point, methods=by_reports, realizations=times, reports=True)

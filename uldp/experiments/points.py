@@ -1,0 +1,176 @@
+"""One setting of an experiment, and how one realization of it is measured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uldp.datasets import Histogram
+from uldp.domain import Domain
+from uldp.mechanisms import (
+    Mechanism,
+    RandomizedResponse,
+    Rappor,
+    UtilityOptimizedRappor,
+    UtilityOptimizedRR,
+)
+
+__all__ = ["MECHANISMS", "METHODS", "NO_PRIVACY", "Losses", "Point", "Sampling", "measure"]
+
+Sampling = Literal["iid", "halves"]
+Losses = tuple[float, float]
+"""Total variation and squared l2 loss."""
+
+MECHANISMS: dict[str, type[Mechanism]] = {
+    "RR": RandomizedResponse,
+    "RAPPOR": Rappor,
+    "uRR": UtilityOptimizedRR,
+    "uRAP": UtilityOptimizedRappor,
+}
+NO_PRIVACY = "no privacy"
+METHODS = ("empirical", "threshold", "norm_sub", "em", "mle")
+EXPECTED = "expected"
+EM_STEPS = 100
+OPTIONS: dict[str, dict[str, Any]] = {"em": {"steps": EM_STEPS}}
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One setting, to be measured in a number of realizations.
+
+    Parameters
+    ----------
+    figure, data : str
+        The names of the figure and of the data.
+    histogram : Histogram
+        The people, whose frequencies are the true distribution.
+    mechanism : str
+        A name in `MECHANISMS`, or `NO_PRIVACY`: each user reports her value.
+    epsilon : float or None
+        ε; None without privacy.
+    n : int
+        The number of users.
+    methods : tuple of str
+        The estimators (see `Mechanism.estimate`); "expected" stands for the loss that
+        `uldp.losses` forecasts for the empirical one, with users drawn independently.
+    realizations : int
+        How often to measure.
+    sampling : {"iid", "halves"}, optional
+        How the users are drawn from the people: independently, or without replacement.
+    drawn : int, optional
+        If given, each realization draws that many sensitive values at random in place of the
+        histogram's.
+    reports : bool, optional
+        Whether each user's report is drawn, as the likelihood needs where a report is a set, or
+        only the tally, in O(k).
+    """
+
+    figure: str
+    data: str
+    histogram: Histogram
+    mechanism: str
+    epsilon: float | None
+    n: int
+    methods: tuple[str, ...]
+    realizations: int
+    sampling: Sampling = "iid"
+    drawn: int | None = None
+    reports: bool = False
+
+    @property
+    def protected(self) -> int:
+        """The number of values that the mechanism protects."""
+        if self.mechanism == NO_PRIVACY:
+            return 0
+        if MECHANISMS[self.mechanism].protects_every_value:
+            return self.histogram.domain.size
+        return self.histogram.domain.sensitive.size if self.drawn is None else self.drawn
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What, with the seed and the realization's number, determines what is measured."""
+        return {
+            "figure": self.figure,
+            "data": self.data,
+            "k": self.histogram.domain.size,
+            "sensitive": self.protected,
+            "n": self.n,
+            "sampling": self.sampling,
+            "mechanism": self.mechanism,
+            "epsilon": self.epsilon,
+            "from": "reports" if self.reports else "tally",
+        }
+
+
+def measure(
+    point: Point, methods: tuple[str, ...], realization: int, seed: int
+) -> dict[str, Losses]:
+    """Draw users and their reports, and return the losses of each estimator.
+
+    The randomness depends on the point's key, the realization and the seed alone, so that any
+    realization can be measured again apart from the others.
+
+    Parameters
+    ----------
+    point : Point
+        The setting.
+    methods : tuple of str
+        Which of the point's estimators.
+    realization : int
+        The number of the realization, 0 or more.
+    seed : int
+        The seed of the experiment.
+
+    Raises
+    ------
+    ValueError
+        If more users are to be drawn without replacement than there are people.
+    """
+    rng = np.random.default_rng(_stream(point, realization, seed))
+    mechanism = _mechanism(point, rng)
+    truth, counts = point.histogram.frequencies, _users(point, rng)
+    reports = (
+        mechanism.privatize(np.repeat(np.arange(counts.size), counts), rng)
+        if point.reports
+        else mechanism.simulate(counts, rng)
+    )
+    losses: dict[str, Losses] = {}
+    for method in methods:
+        if method == EXPECTED:
+            l1 = mechanism.l1_loss(truth, point.n, exact=True)
+            losses[method] = l1 / 2, mechanism.l2_loss(truth, point.n)
+        else:
+            error = mechanism.estimate(reports, method, **OPTIONS.get(method, {})) - truth
+            losses[method] = float(np.abs(error).sum() / 2), float(np.square(error).sum())
+    return losses
+
+
+def _stream(point: Point, realization: int, seed: int) -> np.random.SeedSequence:
+    digest = sha256(json.dumps(point.key, sort_keys=True).encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.SeedSequence(seed, spawn_key=(*words, realization))
+
+
+def _mechanism(point: Point, rng: np.random.Generator) -> Mechanism:
+    k = point.histogram.domain.size
+    if point.epsilon is None:
+        return UtilityOptimizedRR(Domain(k), epsilon=1.0)
+    sensitive = point.histogram.domain.sensitive
+    if point.drawn is not None:
+        sensitive = rng.choice(k, size=point.drawn, replace=False)
+    return MECHANISMS[point.mechanism](Domain(k, sensitive.tolist()), point.epsilon)
+
+
+def _users(point: Point, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw how many users hold each value."""
+    people = point.histogram
+    if point.sampling == "iid":
+        return rng.multinomial(point.n, people.frequencies)
+    if point.n > people.counts.sum():
+        raise ValueError(f"n must be at most the {people.counts.sum()} people, got {point.n}")
+    return rng.multivariate_hypergeometric(people.counts, point.n, method="marginals")

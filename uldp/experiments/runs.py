@@ -1,0 +1,167 @@
+"""Running an experiment: in parallel, with progress, and on from where it was stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+from joblib import Parallel, delayed
+from threadpoolctl import ThreadpoolController
+from tqdm import tqdm
+
+import uldp
+from uldp import _checks
+from uldp.experiments.plans import FIGURES, Settings, plan
+from uldp.experiments.points import EM_STEPS, Losses, Point, measure
+from uldp.experiments.record import Entry, Record
+from uldp.experiments.tables import Row, summarize, write_table
+
+__all__ = ["reproduce", "run"]
+
+Todo = list[tuple[int, tuple[str, ...]]]
+"""Realizations with the estimators that are missing of each."""
+
+REALIZATIONS_AT_ONCE = 10
+
+
+def reproduce(
+    figure: str, settings: Settings | None = None, folder: Path = Path("results"), jobs: int = 1
+) -> Path:
+    """Measure what a figure shows and write its table.
+
+    Next to the table, FOLDER/figN.csv, stands its record, FOLDER/figN.jsonl. A run that was killed
+    goes on from there, and one with more realizations or estimators adds to it.
+
+    Parameters
+    ----------
+    figure : str
+        A name in `FIGURES`.
+    settings : Settings, optional
+        What is chosen about it; by default the paper's experiment.
+    folder : path, optional
+        Where to write; it is made if need be.
+    jobs : int, optional
+        The number of processes, which does not change the result.
+
+    Returns
+    -------
+    Path
+        The table.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of its range, or a data file or the record is not as expected.
+    """
+    settings = settings or Settings()
+    points = plan(figure, settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / f"{FIGURES[figure]}.csv"
+    rows = run(points, table.with_suffix(".jsonl"), settings.seed, jobs)
+    write_table(table, rows, _header(FIGURES[figure], settings, points))
+    return table
+
+
+def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> list[Row]:
+    """Measure points, all but what the record holds, and return their mean losses.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        What to measure.
+    record : path
+        The file that every finished realization is appended to.
+    seed : int
+        What determines the result, together with the points.
+    jobs : int, optional
+        The number of processes.
+
+    Returns
+    -------
+    list of Row
+        In the order of the points and their methods.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of its range or the record is not as expected.
+    """
+    jobs = _checks.whole(jobs, "jobs", least=1)
+    finished = Record(record)
+    for reports, stage in ((False, "tallies"), (True, "reports")):
+        members = [point for point in points if point.reports is reports]
+        blocks = list(_unfinished(members, finished, seed, 1 if reports else REALIZATIONS_AT_ONCE))
+        batch = 1 if reports else "auto"
+        done = Parallel(n_jobs=jobs, batch_size=batch, return_as="generator_unordered")(
+            delayed(_measure_block)(point, todo, seed) for point, todo in blocks
+        )
+        total = sum(len(todo) for _, todo in blocks)
+        label = f"{record.stem}, {stage}"
+        with tqdm(total=total, desc=label, unit="realization", disable=not total) as progress:
+            for entries in done:
+                finished.append(entries)
+                progress.update(len(entries))
+    return [row for point in points for row in summarize(point, _finished(point, finished, seed))]
+
+
+def _unfinished(
+    points: Sequence[Point], record: Record, seed: int, at_once: int
+) -> Iterator[tuple[Point, Todo]]:
+    """Yield what is left to do in blocks, the first realizations of all points first."""
+    most = max((point.realizations for point in points), default=0)
+    for first in range(0, most, at_once):
+        for point in points:
+            todo = []
+            for realization in range(first, min(first + at_once, point.realizations)):
+                have = record.losses(_key(point, realization, seed))
+                missing = tuple(method for method in point.methods if method not in have)
+                if missing:
+                    todo.append((realization, missing))
+            if todo:
+                yield point, todo
+
+
+def _measure_block(point: Point, todo: Todo, seed: int) -> list[Entry]:
+    # One thread: sums that are split over threads depend on their number in the last digits.
+    with _threads().limit(limits=1):
+        return [
+            (_key(point, realization, seed), measure(point, methods, realization, seed))
+            for realization, methods in todo
+        ]
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _finished(point: Point, record: Record, seed: int) -> list[Mapping[str, Losses]]:
+    return [record.losses(_key(point, i, seed)) for i in range(point.realizations)]
+
+
+def _key(point: Point, realization: int, seed: int) -> dict[str, Any]:
+    version = {"uldp": uldp.__version__}
+    return {**version, "seed": seed, **point.key, "realization": realization}
+
+
+def _header(table: str, settings: Settings, points: Sequence[Point]) -> list[str]:
+    """Return what the numbers depend on."""
+    sources = {point.data: point.histogram.source for point in points}
+    drawn = {
+        "iid": "users are drawn independently from the frequencies of the data",
+        "halves": "users are drawn from the people of the data without replacement",
+    }
+    return [
+        settings.command(table),
+        f"uldp {uldp.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}",
+        *(f"{name}: {source}" for name, source in sources.items()),
+        drawn[settings.sampling],
+        "tv, mse: mean over the realizations; tv_error, mse_error: standard error of the mean",
+        "expected_tv, expected_mse: forecast for the empirical estimate, users independent",
+        "sensitive: the values that the mechanism protects",
+        f"em: {EM_STEPS} steps from the estimate with threshold; mle: certificate of 1e-6",
+    ]
