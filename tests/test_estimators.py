@@ -106,5 +106,5 @@ def test_nothing_to_estimate_from():
 
 def test_unknown_method():
     mechanism = uldp.RandomizedResponse(uldp.Domain(3), 1.0)
-    with pytest.raises(ValueError, match="method must be one of empirical, .*, got 'magic'"):
+    with pytest.raises(ValueError, match=r"method must be one of empirical, .*, got 'magic'"):
         mechanism.estimate([0, 1], method="magic")

@@ -9,7 +9,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uldp import regime_figures, regimes
+from uldp import regimes
+from uldp.figures import regimes as regime_figures
 
 SIZES = [(15, 625), (76, 400)]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
+from uldp.figures.osldp import BLUE, ORANGE, product_scheme, stacked_curves
 from uldp.osldp import decompose
-from uldp.osldp_figures import BLUE, ORANGE, product_scheme, stacked_curves
 
 Q = np.array([[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]])
 PARTS = decompose(Q, [0], np.log(2))

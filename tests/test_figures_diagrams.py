@@ -17,8 +17,8 @@ from uldp import (
     Rappor,
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
-    diagrams,
 )
+from uldp.figures import diagrams
 
 EPSILON = 0.7
 MECHANISMS = (RandomizedResponse, UtilityOptimizedRR, Rappor, UtilityOptimizedRappor)

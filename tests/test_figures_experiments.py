@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from uldp import experiment_figures
 from uldp.experiments import Row
 from uldp.figures import STYLES
+from uldp.figures import experiments as experiment_figures
 
 ROW = Row(
     data="census",

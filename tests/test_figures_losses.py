@@ -9,7 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from uldp.loss_figures import (
+from uldp.figures.losses import (
     WorstCases,
     losses_by_sensitive_mass,
     ratios_to_limit,

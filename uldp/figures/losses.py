@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp.figures import DPI
+from uldp.figures.style import DPI
 
 __all__ = [
     "Curve",

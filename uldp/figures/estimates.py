@@ -1,14 +1,9 @@
-"""Data plots: one function per figure, data in, Axes out.
-
-A mechanism looks alike in every figure: its colour (Okabe and Ito's palette, which readers with any
-colour vision can tell apart), its marker and its line come from `STYLES`, by its short name.
-"""
+"""Estimates next to the truth, and losses over ε."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,31 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 from uldp.datasets import GridHistogram
+from uldp.figures.style import DPI, STYLES, Curve, Style
 
-__all__ = ["STYLES", "Curve", "Style", "estimate_maps", "estimates_by_rank", "losses_by_epsilon"]
-
-Curve = tuple[ArrayLike, ArrayLike]
-"""Values of ε, in nats, and the loss at each."""
-
-DPI = 160
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a mechanism is drawn: a Matplotlib colour, marker and line style."""
-
-    color: str
-    marker: str
-    line: Literal["-", "--", "-.", ":"]
-
-
-STYLES: dict[str, Style] = {
-    "RR": Style("#E69F00", "o", ":"),
-    "RAPPOR": Style("#009E73", "s", "--"),
-    "uRR": Style("#D55E00", "^", "-"),
-    "uRAP": Style("#0072B2", "D", "-."),
-}
-"""The styles by the short names that the paper gives the mechanisms."""
+__all__ = ["estimate_maps", "estimates_by_rank", "losses_by_epsilon"]
 
 
 def estimates_by_rank(

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from uldp.experiments import NO_PRIVACY, Row
-from uldp.figures import DPI, STYLES, Style
+from uldp.figures.style import DPI, STYLES, Style
 
 __all__ = ["Loss", "losses_by_attributes", "losses_by_epsilon", "losses_by_sensitive"]
 

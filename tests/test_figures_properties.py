@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from uldp import property_figures
 from uldp.figures import STYLES
-from uldp.property_figures import Levels
+from uldp.figures import properties as property_figures
+from uldp.figures.properties import Levels
 
 GRID = np.linspace(0, 1, 31)
 A, B = np.meshgrid(GRID, GRID)

@@ -16,7 +16,7 @@ from scipy.ndimage import distance_transform_edt
 from scipy.ndimage import label as connected
 
 from uldp import _checks
-from uldp.figures import DPI, STYLES, Curve
+from uldp.figures.style import DPI, STYLES, Curve
 
 __all__ = ["Levels", "definition_regions", "losses_by_reports"]
 

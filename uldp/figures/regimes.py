@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp.figures import DPI, STYLES, Curve
+from uldp.figures.style import DPI, STYLES, Curve
 
 __all__ = ["changes_by_mass", "ratios_by_epsilon"]
 

@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp.figures import DPI
+from uldp.figures.style import DPI
 from uldp.osldp import Decomposition
 
 __all__ = ["product_scheme", "stacked_curves"]
