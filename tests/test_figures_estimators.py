@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 
-from uldp.estimator_figures import (
+from uldp.figures.estimators import (
     ESTIMATORS,
     Climb,
     climbs,
