@@ -8,6 +8,7 @@ import re
 import shutil
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -60,9 +61,18 @@ def forbid_fetching(app: Sphinx, exception: Exception | None) -> None:
             raise ExtensionError(f"{page.relative_to(app.outdir)} would fetch {', '.join(urls)}")
 
 
+def drop_thebe(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Leave out the scripts that would run cells on a server, which every page loads twice."""
+    scripts = context.get("script_files", [])
+    scripts[:] = [s for s in scripts if "thebe" not in f"{s.filename} {s.attributes}".lower()]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the steps to the build."""
     app.connect("config-inited", use_local_mathjax)
+    app.connect("html-page-context", drop_thebe)
     app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", forbid_fetching)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
