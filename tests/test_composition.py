@@ -120,5 +120,11 @@ def test_mechanisms_that_do_not_fit():
         privacy.postprocess(three, np.eye(2), [0])
     with pytest.raises(ValueError, match="times must be 1 or greater, got 0"):
         privacy.compose_repeatedly(three, 0)
+    with pytest.raises(ValueError, match="times must be at most 24, got 25"):
+        privacy.compose_repeatedly(three, 25)
+    with pytest.raises(TypeError, match="second must be a Channel, got 1"):
+        privacy.compose(three, [1, 2, 3])
+    with pytest.raises(TypeError, match="first must be a Channel"):
+        privacy.compose(three.matrix, three)
     with pytest.raises(ValueError, match="each row of Q must sum to 1"):
         privacy.parallel(three, np.ones((3, 2)))

@@ -323,6 +323,11 @@ def test_tallies_of_different_mechanisms_do_not_add():
         one.tally([0]) + 1
 
 
+def test_a_tally_is_of_a_mechanism():
+    with pytest.raises(TypeError, match="mechanism must be a Mechanism, got 'RR'"):
+        uldp.Tally("RR", 0, [0, 0])
+
+
 @pytest.mark.parametrize(
     ("n", "counts"),
     [(-1, [0, 0]), (1.5, [0, 0]), (3, [4, 0]), (3, [-1, 0]), (3, [1]), (3, [0.5, 1])],

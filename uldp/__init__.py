@@ -6,7 +6,7 @@ far better than a mechanism could that protects every answer alike.
 
 from importlib.metadata import version
 
-from uldp import datasets, estimators, losses, osldp, privacy
+from uldp import datasets, estimators, likelihood, losses, osldp, privacy
 from uldp.domain import Domain
 from uldp.mechanisms import (
     Mechanism,
@@ -27,6 +27,7 @@ __all__ = [
     "UtilityOptimizedRappor",
     "datasets",
     "estimators",
+    "likelihood",
     "losses",
     "osldp",
     "privacy",

@@ -59,6 +59,12 @@ def whole(value: object, name: str, least: int) -> int:
     return number
 
 
+def instance(value: object, name: str, kind: type) -> None:
+    """Refuse a value of another type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {value!r}")
+
+
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Return the values as an array; nested lists of unequal lengths are none."""
     try:

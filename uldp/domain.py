@@ -15,6 +15,8 @@ __all__ = ["Domain"]
 
 Label = str | int
 
+MOST_VALUES = 2**32 - 1
+
 
 class Domain:
     """The finite set X of personal data, with its sensitive subset X_S.
@@ -22,8 +24,8 @@ class Domain:
     Parameters
     ----------
     values : int or sequence of str or sequence of int
-        The number k of values, which are then called 0, ..., k - 1; or their labels, all strings
-        or all integers, none twice.
+        The number k < 2^32 of values, which are then called 0, ..., k - 1; or their labels, all
+        strings or all integers, none twice.
     sensitive : iterable, optional
         The sensitive values, as labels or (where the labels are strings) as indices, in any order.
         None of the values by default.
@@ -157,8 +159,8 @@ class Domain:
 
 def _labels(values: int | Iterable[Label]) -> Sequence[Label]:
     if isinstance(values, int | np.integer) and not isinstance(values, bool):
-        if values < 1:
-            raise ValueError(f"values must be at least one value, got {values}")
+        if not 1 <= values <= MOST_VALUES:
+            raise ValueError(f"values must be 1 to {MOST_VALUES} values, got {values}")
         return range(int(values))
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise TypeError(f"values must be a number of values or their labels, got {values!r}")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp import _checks
+from uldp.domain import Domain
 
 if TYPE_CHECKING:
     from uldp.mechanisms import Mechanism
@@ -59,6 +60,8 @@ class Tally:
     ------
     ValueError
         If n or a count is negative or not whole, or a count exceeds n.
+    TypeError
+        If an argument is of the wrong type.
     """
 
     mechanism: Mechanism
@@ -66,6 +69,8 @@ class Tally:
     counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
+        if not isinstance(getattr(self.mechanism, "domain", None), Domain):
+            raise TypeError(f"mechanism must be a Mechanism, got {self.mechanism!r}")
         n = _checks.whole(self.n, "n", least=0)
         counts = _checks.counts(self.counts, "counts", self.mechanism.domain.size)
         if counts.max() > n:

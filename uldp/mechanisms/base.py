@@ -48,8 +48,7 @@ class Mechanism(ABC):
     protects_every_value: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise TypeError(f"domain must be a Domain, got {self.domain!r}")
+        _checks.instance(self.domain, "domain", Domain)
         object.__setattr__(self, "epsilon", _checks.positive(self.epsilon, "epsilon"))
 
     @property

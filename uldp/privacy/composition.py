@@ -13,6 +13,8 @@ from uldp.privacy.levels import Channel
 
 __all__ = ["compose", "compose_repeatedly", "parallel", "postprocess", "preserves_data_types"]
 
+MOST_USES = 24
+
 
 def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
     """Apply two mechanisms to the same value, the second after the first (Proposition 1).
@@ -38,6 +40,7 @@ def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
     ValueError
         If the mechanisms do not fit together.
     """
+    _checks.instance(first, "first", Channel)
     seconds = [second] * first.matrix.shape[1] if isinstance(second, Channel) else list(second)
     if len(seconds) != first.matrix.shape[1]:
         raise ValueError(
@@ -45,6 +48,7 @@ def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
             f"first, got {len(seconds)}"
         )
     for channel in seconds:
+        _checks.instance(channel, "second", Channel)
         if len(channel.matrix) != len(first.matrix):
             raise ValueError(
                 f"second must have {len(first.matrix)} inputs, as the first has, "
@@ -65,7 +69,7 @@ def compose_repeatedly(channel: Channel, times: int) -> Channel:
     channel : Channel
         From X to Y.
     times : int
-        The number t of uses, at least 1.
+        The number t of uses; the matrix has |Y|^t columns.
 
     Returns
     -------
@@ -75,9 +79,13 @@ def compose_repeatedly(channel: Channel, times: int) -> Channel:
     Raises
     ------
     ValueError
-        If t is not a whole number of at least 1.
+        If t is not a whole number from 1 to 24.
     """
-    return reduce(compose, [channel] * _checks.whole(times, "times", least=1))
+    _checks.instance(channel, "channel", Channel)
+    times = _checks.whole(times, "times", least=1)
+    if times > MOST_USES:
+        raise ValueError(f"times must be at most {MOST_USES}, got {times}")
+    return reduce(compose, [channel] * times)
 
 
 def parallel(channel: Channel, Q: ArrayLike) -> Channel:
