@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binom
 
 from uldp import _checks
+from uldp._binomial import mean_absolute_deviation
 
 if TYPE_CHECKING:
     from uldp.mechanisms import Mechanism
@@ -79,8 +79,7 @@ def l1_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> 
         return float(np.sqrt(2 * variances(mechanism, p) / (np.pi * n)).sum())
     supported, not_supported = _support_probabilities(mechanism, p)
     rarer, complement = np.minimum(supported, not_supported), np.maximum(supported, not_supported)
-    above_mean = np.floor(n * rarer) + 1
-    deviation = 2 * above_mean * complement * binom.pmf(above_mean, n, rarer)
+    deviation = mean_absolute_deviation(n, rarer, complement)
     return float((deviation / mechanism.support.gain).sum() / n)
 
 

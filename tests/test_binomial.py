@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from uldp._binomial import mean_absolute_deviation
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 40, 1000, 10**6, 10**9, 10**12])
+def test_agrees_with_a_general_routine(n):
+    """SciPy's binomial probabilities, right to about 1e-14 themselves, in de Moivre's formula."""
+    m = np.append(10.0 ** np.random.default_rng(n % 97).uniform(-14, -0.31, 40_000), [0.5, 1e-12])
+    above = np.floor(n * m) + 1
+    expected = 2 * above * (1 - m) * binom.pmf(above, n, m)
+    np.testing.assert_allclose(mean_absolute_deviation(n, m, 1 - m), expected, rtol=3e-14)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 10**6])
+def test_what_never_happens_does_not_deviate(n):
+    np.testing.assert_array_equal(mean_absolute_deviation(n, np.zeros(3), np.ones(3)), 0)
+
+
+def test_is_the_mean_of_the_absolute_deviation():
+    for n in (3, 20, 33):
+        for m in (0.01, 0.3, 0.5):
+            values = np.arange(n + 1)
+            expected = binom.pmf(values, n, m) @ np.abs(values - n * m)
+            computed = mean_absolute_deviation(n, np.array([m]), np.array([1 - m]))
+            assert computed[0] == pytest.approx(expected, rel=1e-12)
