@@ -19,6 +19,11 @@ def test_what_never_happens_does_not_deviate(n):
     np.testing.assert_array_equal(mean_absolute_deviation(n, np.zeros(3), np.ones(3)), 0)
 
 
+def test_probabilities_of_almost_nothing_overflow_nowhere():
+    m = np.array([5e-324, 1e-310, 1e-300])
+    assert (mean_absolute_deviation(10**6, m, np.ones(3)) <= 2e6 * m * (1 + 1e-12)).all()
+
+
 def test_is_the_mean_of_the_absolute_deviation():
     for n in (3, 20, 33):
         for m in (0.01, 0.3, 0.5):

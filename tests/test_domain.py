@@ -74,7 +74,7 @@ def test_a_million_values():
     assert domain.nonsensitive.size == 500_000
 
 
-@pytest.mark.parametrize("values", [0, -3, 2**32, 2**70, [], ["a", "a"], [1, 2, 1]])
+@pytest.mark.parametrize("values", [0, -3, 2**31, 2**70, [], ["a", "a"], [1, 2, 1]])
 def test_impossible_values(values):
     with pytest.raises(ValueError, match="values must"):
         Domain(values)

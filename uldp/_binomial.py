@@ -54,7 +54,7 @@ def _just_above_mean(
     """
     above = x - mean
     rest = n - x
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distance = x * np.log1p(above / mean) + rest * np.log1p(-above / (n - mean))
     correction = _stirling_error(np.array([float(n)])) - _stirling_error(x) - _stirling_error(rest)
     probability: NDArray[np.float64] = np.sqrt(n / (2 * np.pi * x * rest)) * np.exp(

@@ -15,7 +15,7 @@ __all__ = ["Domain"]
 
 Label = str | int
 
-MOST_VALUES = 2**32 - 1
+MOST_VALUES = 2**31 - 1
 
 
 class Domain:
@@ -24,7 +24,7 @@ class Domain:
     Parameters
     ----------
     values : int or sequence of str or sequence of int
-        The number k < 2^32 of values, which are then called 0, ..., k - 1; or their labels, all
+        The number k < 2^31 of values, which are then called 0, ..., k - 1; or their labels, all
         strings or all integers, none twice.
     sensitive : iterable, optional
         The sensitive values, as labels or (where the labels are strings) as indices, in any order.

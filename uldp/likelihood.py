@@ -143,16 +143,12 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLi
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     if evidence.sets is None:
         q, passes = _fill(evidence), 0
+        certificate = float(_log_likelihood(evidence, q)[1].max() / evidence.n - 1)
     else:
-        q, passes = _climb(evidence, tolerance)
-    certificate = _certificate(evidence, q)
+        q, certificate, passes = _climb(evidence, tolerance)
     if certificate > tolerance:
         raise ArithmeticError(f"the certificate is {certificate}, above {tolerance}")
     return MaximumLikelihood(_spread(evidence, q), max(certificate, 0.0), passes)
-
-
-def _certificate(evidence: Evidence, q: NDArray[np.float64]) -> float:
-    return float(_log_likelihood(evidence, q)[1].max() / evidence.n - 1)
 
 
 def _fill(evidence: Evidence) -> NDArray[np.float64]:
@@ -163,8 +159,8 @@ def _fill(evidence: Evidence) -> NDArray[np.float64]:
     return water_filling(counts, np.append(offsets, np.zeros(shown.size)))
 
 
-def _climb(evidence: Evidence, tolerance: float) -> tuple[NDArray[np.float64], int]:
-    """Return the masses that L-BFGS-B reaches, and the passes over the reports that it took."""
+def _climb(evidence: Evidence, tolerance: float) -> tuple[NDArray[np.float64], float, int]:
+    """Return the masses that L-BFGS-B reaches, their certificate, and the passes that it took."""
     s, nu, n = evidence.mechanism.sensitive.size, evidence.revealed.size, evidence.n
     bounds = [(0.0, None)] * s + [(evidence.revealed.sum() / n, None)] * (nu > 0)
     passes = 0
@@ -181,10 +177,11 @@ def _climb(evidence: Evidence, tolerance: float) -> tuple[NDArray[np.float64], i
         q = minimize(objective, q, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
         q = q / q.sum()
         gradient = objective(q)[1]
-        if -gradient.min() <= tolerance:
+        certificate = float(-gradient.min())
+        if certificate <= tolerance:
             break
         q = q * (1 - gradient)
-    return q, passes
+    return q, certificate, passes
 
 
 def em(

@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any, Literal
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp.figures.style import DPI
+from uldp.figures.style import STROKES, Curve, checked, make_axes
 
 __all__ = ["ESTIMATORS", "Climb", "Curve", "climbs", "losses_along_em", "losses_by_estimator"]
-
-Curve = tuple[ArrayLike, ArrayLike]
-"""Horizontal and vertical coordinates, of one length."""
 
 ESTIMATORS: dict[str, dict[str, Any]] = {
     "empirical": {"color": "#000000", "marker": "x"},
@@ -29,12 +25,6 @@ ESTIMATORS: dict[str, dict[str, Any]] = {
 }
 """Colours of Okabe and Ito and markers by the names that `Mechanism.estimate` takes."""
 
-STROKES: tuple[dict[str, Any], ...] = (
-    {"color": "#0072B2", "linestyle": "-"},
-    {"color": "#D55E00", "linestyle": "--"},
-    {"color": "#009E73", "linestyle": "-."},
-    {"color": "#CC79A7", "linestyle": (0, (1, 1))},
-)
 LEVELS: tuple[Literal["--", ":", "-."], ...] = ("--", ":", "-.")
 
 
@@ -82,14 +72,14 @@ def climbs(panels: Mapping[str, Mapping[str, Climb]], lowest: float) -> NDArray[
         If there are no panels, `lowest` is not above 0 or arrays do not fit together.
     """
     lowest = _checks.positive(lowest, "lowest")
-    axes = _panels(len(panels), (3.6 * len(panels), 4.2), columns=len(panels))
+    axes = make_axes(len(panels), (3.6 * len(panels), 4.2), sharey=True)
     labels = dict.fromkeys(label for lines in panels.values() for label in lines)
     strokes = dict(zip(labels, cycle(STROKES), strict=False))
     for ax, (title, lines) in zip(axes, panels.items(), strict=True):
         for label, climb in lines.items():
-            passes, gaps = _curve((climb.passes, climb.gaps), f"gaps of {label!r}")
-            bounds = _curve((climb.passes, climb.certificates), f"certificates of {label!r}")[1]
-            solved, left = _curve(climb.solver, f"solver of {label!r}")
+            passes, gaps = checked((climb.passes, climb.gaps), f"gaps of {label!r}")
+            bounds = checked((climb.passes, climb.certificates), f"certificates of {label!r}")[1]
+            solved, left = checked(climb.solver, f"solver of {label!r}")
             stroke = strokes[label]
             ax.plot(passes, np.maximum(gaps, lowest), linewidth=2.2, **stroke)
             ax.plot(passes, np.maximum(bounds, lowest), linewidth=0.8, **stroke)
@@ -130,14 +120,14 @@ def losses_along_em(
     ValueError
         If there are no panels or steps and losses differ in length.
     """
-    axes = _panels(len(panels), (2.5 * len(panels), 3.4), columns=len(panels))
+    axes = make_axes(len(panels), (2.5 * len(panels), 3.4), sharey=True)
     labels = dict.fromkeys(label for curves, _ in panels.values() for label in curves)
     strokes = dict(zip(labels, cycle(STROKES[1:]), strict=False))
     best: dict[str, Any] = {"color": "black", "linewidth": 1, "linestyle": ":"}
     for ax, (title, (curves, at_optimum)) in zip(axes, panels.items(), strict=True):
         ax.axhline(_checks.real(at_optimum, f"loss at the optimum of {title!r}"), **best)
         for label, curve in curves.items():
-            ax.plot(*_curve(curve, f"losses of {label!r}"), linewidth=2, **strokes[label])
+            ax.plot(*checked(curve, f"losses of {label!r}"), linewidth=2, **strokes[label])
         ax.set_xscale("symlog", linthresh=1, linscale=0.5)
         ax.set(title=title, xlabel="steps of EM", xlim=(0, None), ylim=(0, None))
         ax.grid(alpha=0.25)
@@ -178,7 +168,7 @@ def losses_by_estimator(
         If there are no panels, their mechanisms differ or `highest` is not above 0.
     """
     highest = _checks.positive(highest, "highest")
-    axes = _panels(len(panels), (6.6, 2.2 * len(panels) + 0.8), columns=1)
+    axes = make_axes(len(panels), (6.6, 2.2 * len(panels) + 0.8), columns=1, sharey=True)
     mechanisms = list(next(iter(panels.values())))
     for ax, (title, results) in zip(axes, panels.items(), strict=True):
         if list(results) != mechanisms:
@@ -205,17 +195,3 @@ def losses_by_estimator(
     ]
     axes[0].figure.legend(handles=keys, loc="outside upper center", ncols=4, frameon=False)
     return axes
-
-
-def _curve(curve: Curve, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    horizontal = _checks.numbers(curve[0], f"horizontal coordinates of {name}", (-1,))
-    return horizontal, _checks.numbers(curve[1], name, horizontal.shape)
-
-
-def _panels(number: int, inches: tuple[float, float], columns: int) -> NDArray[Any]:
-    """Make panels in rows of `columns`, with common vertical axes."""
-    if number < 1:
-        raise ValueError("there must be at least one panel to draw, got none")
-    figure = plt.figure(figsize=inches, dpi=DPI, layout="constrained")
-    axes: NDArray[Any] = figure.subplots(number // columns, columns, sharey=True, squeeze=False)
-    return axes.ravel()

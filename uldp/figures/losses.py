@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp.figures.style import DPI
+from uldp.figures.style import DPI, STROKES, Curve, checked
 
 __all__ = [
     "Curve",
@@ -26,16 +26,6 @@ __all__ = [
     "ratios_to_limit",
     "worst_case_planes",
 ]
-
-Curve = tuple[ArrayLike, ArrayLike]
-"""Horizontal and vertical coordinates, of one length."""
-
-STROKES: tuple[dict[str, Any], ...] = (
-    {"color": "#0072B2", "linestyle": "-"},
-    {"color": "#D55E00", "linestyle": "--"},
-    {"color": "#009E73", "linestyle": "-."},
-    {"color": "#CC79A7", "linestyle": ":"},
-)
 
 GREY, PALE_BLUE, DARK_BLUE = "#7F7F7F", "#C6DCEC", "#08306B"
 HATCH = "///"
@@ -201,6 +191,5 @@ def _draw_worst_cases(ax: Axes, title: str, plane: WorstCases) -> None:
 def _points(
     curves: Mapping[str, Curve],
 ) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
-    for label, (horizontal, vertical) in curves.items():
-        across = _checks.numbers(horizontal, f"horizontal coordinates of {label!r}", (-1,))
-        yield label, across, _checks.numbers(vertical, f"heights of {label!r}", across.shape)
+    for label, curve in curves.items():
+        yield label, *checked(curve, f"heights of {label!r}")

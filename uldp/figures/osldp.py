@@ -16,18 +16,13 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp.figures.style import DPI
+from uldp.figures.style import DPI, STROKES
 from uldp.osldp import Decomposition
 
 __all__ = ["product_scheme", "stacked_curves"]
 
 BLUE, ORANGE = "#0072B2", "#D55E00"
 COLOR_MAPS = {BLUE: "Blues", ORANGE: "Oranges"}
-STROKES: tuple[dict[str, Any], ...] = (
-    {"color": "#0072B2", "linestyle": "-"},
-    {"color": "#D55E00", "linestyle": "--"},
-    {"color": "#009E73", "linestyle": "-."},
-)
 
 
 def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> NDArray[Any]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -16,7 +15,7 @@ from scipy.ndimage import distance_transform_edt
 from scipy.ndimage import label as connected
 
 from uldp import _checks
-from uldp.figures.style import DPI, STYLES, Curve
+from uldp.figures.style import STYLES, Curve, make_axes
 
 __all__ = ["Levels", "definition_regions", "losses_by_reports"]
 
@@ -70,7 +69,7 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         If there are no panels, levels are not square arrays of one shape, or ε is below 0.
     """
     floor = math.exp(-_checks.nonnegative(epsilon, "epsilon")) - TOLERANCE
-    axes = _panels(len(panels))
+    axes = make_axes(len(panels), (3.6 * len(panels), 3.7), sharey=True)
     for ax, (title, levels) in zip(axes, panels.items(), strict=True):
         size = len(_checks.as_array(levels.ldp, "ldp"))
         given = zip(REGIONS, (levels.osldp, levels.uldp, levels.ldp), strict=True)
@@ -108,7 +107,7 @@ def losses_by_reports(panels: Mapping[str, Mapping[str, Curve]], ylabel: str) ->
     ValueError
         If there are no panels, or t and the losses of a curve differ in length.
     """
-    axes = _panels(len(panels))
+    axes = make_axes(len(panels), (3.6 * len(panels), 3.7), sharey=True)
     keys: dict[str, Line2D] = {}
     for ax, (title, curves) in zip(axes, panels.items(), strict=True):
         for name, (reports, losses) in curves.items():
@@ -180,12 +179,3 @@ def _name_regions(ax: Axes, strength: NDArray[np.int64]) -> None:
                 beside = (0.12, b + 0.24) if a < 0.5 else (0.88, b - 0.24)
                 line = {"arrowstyle": "-", "linewidth": 0.8}
                 ax.annotate(names[value], (a, b), beside, arrowprops=line, **middle)
-
-
-def _panels(number: int) -> NDArray[Any]:
-    """Make that many panels side by side."""
-    if number < 1:
-        raise ValueError("there must be at least one panel to draw, got none")
-    figure = plt.figure(figsize=(3.6 * number, 3.7), dpi=DPI, layout="constrained")
-    axes: NDArray[Any] = figure.subplots(1, number, squeeze=False, sharey=True)[0]
-    return axes

@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import Any
 
-import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp.figures.style import DPI, STYLES, Curve
+from uldp.figures.style import STROKES, STYLES, Curve, make_axes
 
 __all__ = ["changes_by_mass", "ratios_by_epsilon"]
 
-STROKES = (("#0072B2", "-"), ("#009E73", "--"), ("#D55E00", "-."))
 MARKERS = ("o", "s", "^")
 
 
@@ -43,14 +41,15 @@ def changes_by_mass(
         If there are no panels or an array is of the wrong length.
     """
     horizontal = _checks.numbers(mass, "mass", (-1,))
-    axes = _panels(len(changes))
+    axes = make_axes(len(changes), (3.8 * len(changes), 3.6))
     for ax, (title, lines) in zip(axes, changes.items(), strict=True):
         ax.axhline(0, color="0.6", linewidth=0.8)
-        for (label, values), (color, line) in zip(lines.items(), STROKES, strict=False):
+        for (label, values), stroke in zip(lines.items(), STROKES, strict=False):
             vertical = _checks.numbers(values, f"changes[{title!r}]", horizontal.shape)
-            ax.plot(horizontal, vertical, line, color=color, label=label)
+            ax.plot(horizontal, vertical, label=label, **stroke)
             top = vertical.argmax()
-            ax.plot(horizontal[top], vertical[top], "o", color=color, markersize=7, zorder=3)
+            dot = {"color": stroke["color"], "markersize": 7, "zorder": 3}
+            ax.plot(horizontal[top], vertical[top], "o", **dot)
         ax.set(title=title, xlabel=r"$p(\mathcal{X}_S)$")
         ax.legend(loc="lower left")
         ax.grid(alpha=0.25)
@@ -82,7 +81,7 @@ def ratios_by_epsilon(
     ValueError
         If there are no panels or ε and the ratios of a curve differ in length.
     """
-    axes = _panels(len(ratios))
+    axes = make_axes(len(ratios), (3.8 * len(ratios), 3.6))
     domains = dict.fromkeys(domain for curves in ratios.values() for _, domain in curves)
     marker_of = dict(zip(domains, cycle(MARKERS), strict=False))
     for ax, (title, curves) in zip(axes, ratios.items(), strict=True):
@@ -109,13 +108,4 @@ def ratios_by_epsilon(
         Line2D([], [], color="0.3", marker=marker_of[d], linestyle="", label=d) for d in domains
     ]
     axes[0].figure.legend(handles=keys, loc="outside upper center", ncols=len(keys), frameon=False)
-    return axes
-
-
-def _panels(number: int) -> NDArray[Any]:
-    """Make that many panels side by side."""
-    if number < 1:
-        raise ValueError("there must be at least one panel to draw, got none")
-    figure = plt.figure(figsize=(3.8 * number, 3.6), dpi=DPI, layout="constrained")
-    axes: NDArray[Any] = figure.subplots(1, number, squeeze=False)[0]
     return axes

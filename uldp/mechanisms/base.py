@@ -69,7 +69,8 @@ class Mechanism(ABC):
         values : label, index, or one-dimensional array of either
             The users' true values (see `Domain.indices`).
         rng : optional
-            What `numpy.random.default_rng` takes; None draws fresh entropy from the system.
+            What `numpy.random.default_rng` takes; None seeds its generator, a statistical and not a
+            cryptographic one, with fresh entropy from the system.
 
         Returns
         -------
