@@ -17,17 +17,24 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 unexport MPLBACKEND
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lint stored-book notebooks clean
+.PHONY: help book pdf test accessibility lint stored-book notebooks clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 book: $(INSTALLED) ## Run every notebook and build the book
 	$(BUILD_BOOK)
 	@printf '\nThe book is ready. Open\n\n    %s\n\n' '$(CURDIR)/_build/html/index.html'
 
+pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromium)
+	$(BIN)/jupyter-book build . --builder singlehtml --quiet --config _build/stored.yml
+	$(BIN)/python tools/print_book.py
+
 test: $(INSTALLED) lint stored-book ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
 	$(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
+
+accessibility: $(INSTALLED) stored-book ## Open every page in an accessibility checker, light and dark (needs Chromium)
+	$(BIN)/pytest -n 2 -m accessibility tests/test_pages.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

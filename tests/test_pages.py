@@ -1,0 +1,108 @@
+"""Every page of the built book in a real browser without a network: nothing missing, nothing wide.
+
+It needs the book in _build/html and Chromium or Chrome on the machine, and is skipped without.
+"""
+
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+BOOK = Path(__file__).parents[1] / "_build" / "html"
+PAGES = sorted(
+    page.relative_to(BOOK).as_posix()
+    for page in [*BOOK.glob("book/*.html"), *BOOK.glob("notebooks/*.html")]
+)
+WIDTHS = {"desktop": 1280, "phone": 390}
+CHROMES = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser")
+EXECUTABLE = next(filter(None, map(shutil.which, CHROMES)), None)
+
+pytestmark = [
+    pytest.mark.skipif(not PAGES, reason="the book is not built"),
+    pytest.mark.skipif(EXECUTABLE is None, reason="no Chromium on this machine"),
+]
+
+DEFECTS = """
+() => {
+  const width = document.documentElement.clientWidth;
+  const scrolls = (element) => {
+    for (let e = element.parentElement; e && e !== document.body; e = e.parentElement)
+      if (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX)) return true;
+    return false;
+  };
+  const shown = (e) => e.tagName + " " + e.textContent.trim().slice(0, 60);
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  return {
+    "math not typeset": all(".math").filter((e) => !e.querySelector("mjx-container")).map(shown),
+    "wrong math": all("mjx-merror").map(shown),
+    "missing images": all("img").filter((i) => !i.naturalWidth).map((i) => i.src),
+    "images without alt text": all("img").filter((i) => !i.alt.trim()).map((i) => i.src),
+    "wider than the page": all("article *")
+      .filter((e) => e.getBoundingClientRect().right > width + 1 && !scrolls(e)).map(shown),
+  };
+}
+"""
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    handler = partial(QuietHandler, directory=str(BOOK))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+        chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
+        yield chrome
+        chrome.close()
+
+
+def opened(browser: Browser, address: str, page: str, **context: Any) -> tuple[Page, list[str]]:
+    """A page, its math typeset, and what the browser complained about on the way."""
+    complaints: list[str] = []
+    tab = browser.new_page(**context)
+    tab.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("requestfailed", lambda request: complaints.append(f"not found: {request.url}"))
+    tab.goto(f"{address}/{page}")
+    if tab.locator(".math").count():
+        tab.wait_for_function("window.MathJax?.startup?.promise")
+        tab.evaluate("MathJax.startup.promise")
+    return tab, complaints
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
+@pytest.mark.parametrize("page", PAGES)
+def test_page_is_whole(browser: Browser, address: str, page: str, width: int) -> None:
+    tab, complaints = opened(browser, address, page, viewport={"width": width, "height": 900})
+    found = {name: items for name, items in tab.evaluate(DEFECTS).items() if items}
+    tab.close()
+    assert not complaints
+    assert not found
+
+
+@pytest.mark.accessibility
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_page_is_accessible(browser: Browser, address: str, page: str, scheme: str) -> None:
+    tab, _ = opened(browser, address, page, color_scheme=scheme)
+    results = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]})
+    tab.close()
+    assert results.violations_count == 0, results.generate_report()
