@@ -1,12 +1,27 @@
-"""The mechanisms and domains on which the tests enumerate."""
+"""The mechanisms and domains on which the tests enumerate, and a test of what is drawn."""
 
 import itertools
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+from scipy import stats
 
 import uldp
+
+
+def one_size(domain: uldp.Domain, epsilon: float) -> uldp.UtilityOptimizedBlockDesign:
+    """The block design with sets of half of the sensitive values, one of them if they are few."""
+    s = domain.sensitive.size if isinstance(domain, uldp.Domain) else 0
+    return uldp.UtilityOptimizedBlockDesign(domain, epsilon, (s + 1) // 2 if s else None)
+
+
+def all_sizes(domain: uldp.Domain, epsilon: float) -> uldp.UtilityOptimizedBlockDesign:
+    """The block design with sets of 1 to s values, larger ones more often."""
+    s = domain.sensitive.size if isinstance(domain, uldp.Domain) else 0
+    weights = {d: 2 * d / (s * (s + 1)) for d in range(1, s + 1)}
+    return uldp.UtilityOptimizedBlockDesign(domain, epsilon, weights)
+
 
 MECHANISMS = {
     "RR": uldp.RandomizedResponse,
@@ -15,7 +30,13 @@ MECHANISMS = {
     "uRR": uldp.UtilityOptimizedRR,
     "uRAP": uldp.UtilityOptimizedRappor,
     "uRAP, θ = 0.8": partial(uldp.UtilityOptimizedRappor, theta=0.8),
+    "uBD": uldp.UtilityOptimizedBlockDesign,
+    "uBD, one size": one_size,
+    "uBD, all sizes": all_sizes,
 }
+
+BY_SUPPORT = {name: make for name, make in MECHANISMS.items() if not name.startswith("uBD")}
+"""Those whose estimate of each value hangs on one count."""
 
 
 def domains(largest: int) -> Iterator[uldp.Domain]:
@@ -36,3 +57,16 @@ def random_distribution(rng: np.random.Generator, size: int) -> np.ndarray:
     weights = rng.exponential(size=size) * (rng.random(size) < 0.8)
     weights[rng.integers(size)] += 0.1
     return weights / weights.sum()
+
+
+def chi_square(observed: np.ndarray, probabilities: np.ndarray) -> float:
+    """The p-value of counts under a law, with rare outcomes pooled into the commonest ones."""
+    expected = probabilities * observed.sum()
+    common = expected >= 5
+    assert observed[probabilities == 0].sum() == 0
+    pooled = [np.append(x[common], x[~common].sum()) for x in (observed, expected)]
+    if pooled[1][-1] < 5:
+        pooled = [np.append(x[:-2], x[-2:].sum()) for x in pooled]
+    if len(pooled[0]) == 1:
+        return 1.0
+    return stats.chisquare(*pooled, sum_check=False).pvalue

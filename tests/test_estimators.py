@@ -42,7 +42,7 @@ def test_estimates_do_not_depend_on_where_the_sensitive_values_stand(make):
     sensitive = np.flatnonzero(np.isin(order, [0, 3]))
     other = make(uldp.Domain(4, sensitive=sensitive), 1.0)
     tally = one.simulate(true_counts, rng=0)
-    moved = uldp.Tally(other, tally.n, tally.counts[order])
+    moved = uldp.Tally(other, tally.n, tally.counts[..., order])
     for method in ("empirical", "threshold"):
         np.testing.assert_allclose(
             one.estimate(tally, method)[order], other.estimate(moved, method)

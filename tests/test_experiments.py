@@ -294,8 +294,8 @@ def test_the_readers_own_files_take_the_place_of_the_shipped_tables(monkeypatch)
         ({"likelihood_realizations": -1}, ValueError, "must be 0 or greater, got -1"),
         ({"seed": "a"}, TypeError, "seed must be a whole number, got 'a'"),
         ({"methods": ()}, ValueError, "methods must be among empirical, .* got none"),
-        ({"methods": ("em", "map")}, ValueError, "methods must be among .* got 'em', 'map'"),
-        ({"sampling": "half"}, ValueError, "sampling must be 'iid' or 'halves', got 'half'"),
+        ({"methods": ("em", "map")}, ValueError, "methods must be one of .* got 'map'"),
+        ({"sampling": "half"}, ValueError, "sampling must be one of iid, halves, got 'half'"),
     ],
 )
 def test_wrong_settings(chosen, error, message):
@@ -304,8 +304,8 @@ def test_wrong_settings(chosen, error, message):
 
 
 def test_a_figure_that_is_not_there():
-    with pytest.raises(ValueError, match=r"figure must be one of fig5, .* got 'fig8'"):
-        plan("fig8", Settings())
+    with pytest.raises(ValueError, match=r"figure must be one of fig5, .* got 'fig1'"):
+        plan("fig1", Settings())
 
 
 def test_a_table_reads_back(tmp_path):

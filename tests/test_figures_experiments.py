@@ -57,23 +57,45 @@ def curves(ax: plt.Axes, name: str) -> list[tuple[list[float], list[float]]]:
     ]
 
 
-def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates() -> None:
+def has_numbers(ax: plt.Axes) -> bool:
+    return bool(ax.yaxis.get_tick_params()["labelleft"])
+
+
+@pytest.mark.parametrize(("data", "k"), [("census", 400), ("manhattan", 625)])
+def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates(data: str, k: int) -> None:
     table = [*BY_EPSILON, *(replace(row, data="manhattan", k=625) for row in BY_EPSILON)]
-    axes = experiment_figures.losses_by_epsilon(table, "tv", ["empirical", "threshold"])
-    assert axes.shape == (2, 2)
-    assert [ax.get_title() for ax in axes[0]] == ["census", "manhattan"]
-    assert [ax.get_ylabel() for ax in axes[:, 0]] == ["TV, empirical", "TV, threshold"]
-    for column, k in enumerate((400, 625)):
-        empirical, threshold = axes[:, column]
-        assert curves(empirical, "uRR") == [([0.1, 1.0], [2.9, 0.41]), ([0.1, 1.0], [3.0, 0.4])]
-        assert curves(threshold, "uRR") == [([0.1, 1.0], [0.8, 0.4])] * 2
-        for ax in (empirical, threshold):
-            assert curves(ax, "no privacy") == [([0, 1], [0.21, 0.21])]
-            assert ax.lines[-1].get_xdata() == [np.log(k)] * 2
-            assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    (bars,) = axes[0, 0].containers
+    estimators = ["empirical", "threshold"]
+    empirical, threshold = experiment_figures.losses_by_epsilon(table, "tv", data, estimators)
+    assert [ax.get_title() for ax in (empirical, threshold)] == estimators
+    assert curves(empirical, "uRR") == [([0.1, 1.0], [2.9, 0.41]), ([0.1, 1.0], [3.0, 0.4])]
+    assert curves(threshold, "uRR") == [([0.1, 1.0], [0.8, 0.4])] * 2
+    for ax in (empirical, threshold):
+        assert curves(ax, "no privacy") == [([0, 1], [0.21, 0.21])]
+        assert ax.lines[-1].get_xdata() == [np.log(k)] * 2
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    (bars,) = empirical.containers
     ends = [segment[:, 1] for segment in bars[2][0].get_segments()]
     np.testing.assert_allclose(ends, [[2.8, 3.2], [0.2, 0.6]])
+    assert [ax.get_ylabel() for ax in (empirical, threshold)] == ["TV", ""]
+
+
+def test_the_empirical_estimate_has_its_own_scale_and_the_others_share_one() -> None:
+    others = [replace(THRESHOLD, estimator=name, tv=0.01) for name in ("em", "mle")]
+    estimators = ["empirical", "threshold", "em", "mle"]
+    table = [*BY_EPSILON, *others]
+    axes = experiment_figures.losses_by_epsilon(table, "tv", "census", estimators)
+    empirical, *bounded = (ax.get_ylim() for ax in axes)
+    assert len(set(bounded)) == 1
+    assert bounded[0] != empirical
+    assert bounded[0][0] < 0.01 < 0.8 < bounded[0][1]
+    assert [has_numbers(ax) for ax in axes] == [True, True, True, False]
+
+
+def test_a_single_realization_has_no_bar() -> None:
+    table = [replace(row, realizations=1, mse_error=None) for row in BY_EPSILON]
+    (ax,) = experiment_figures.losses_by_epsilon(table, "mse", "census", ["empirical"])
+    (bars,) = ax.containers
+    assert all(np.ptp(segment[:, 1]) == 0 for segment in bars[2][0].get_segments())
 
 
 def test_by_sensitive_shows_a_mechanism_that_does_not_depend_on_it_as_a_level() -> None:
@@ -81,37 +103,52 @@ def test_by_sensitive_shows_a_mechanism_that_does_not_depend_on_it_as_a_level() 
     for epsilon in (0.1, np.log(400)):
         table.append(replace(ROW, mechanism="RR", sensitive=400, epsilon=epsilon, expected_mse=9.0))
         table += [replace(ROW, sensitive=s, epsilon=epsilon, mse=s / 100) for s in (10, 1, 400)]
-    axes = experiment_figures.losses_by_sensitive(table, "mse", "empirical")
-    assert axes.shape == (1, 2)
-    assert [ax.get_title() for ax in axes[0]] == ["ε = 0.1", "ε = ln k"]
-    for ax in axes[0]:
+    table += [replace(row, data="manhattan", mse=7.0) for row in table]
+    axes = experiment_figures.losses_by_sensitive(table, "mse", "census", ["empirical"])
+    assert [ax.get_title() for ax in axes] == ["ε = 0.1", "ε = ln k"]
+    assert [ax.get_ylabel() for ax in axes] == ["MSE, empirical", ""]
+    assert [has_numbers(ax) for ax in axes] == [True, False]
+    for ax in axes:
         assert curves(ax, "RR") == [([0, 1], [9.0, 9.0])]
         assert curves(ax, "uRR")[1] == ([1, 10, 400], [0.01, 0.1, 4.0])
-        assert ax.get_ylabel() in ("MSE, census", "")
 
 
 def test_by_attributes_counts_them() -> None:
     table = [
         replace(row, k=400 * 2**i, epsilon=row.epsilon and epsilon)
-        for row in (NO_PRIVACY, ROW)
+        for row in (NO_PRIVACY, ROW, THRESHOLD)
         for i in (0, 1, 5)
         for epsilon in (0.1, 6.0)
     ]
-    axes = experiment_figures.losses_by_attributes(table, "tv", ["empirical"])
-    assert [ax.get_title() for ax in axes[0]] == ["ε = 0.1", "ε = 6"]
-    for ax in axes[0]:
+    axes = experiment_figures.losses_by_attributes(table, "tv", ["empirical", "threshold"])
+    assert [ax.get_title() for ax in axes] == ["ε = 0.1", "ε = 6", "", ""]
+    assert [ax.get_ylabel() for ax in axes] == ["TV, empirical", "", "TV, threshold", ""]
+    assert [bool(ax.xaxis.get_tick_params()["labelbottom"]) for ax in axes] == [False] * 2 + [
+        True
+    ] * 2
+    for ax in axes:
         assert curves(ax, "uRR")[1][0] == [4, 5, 9]
+        assert list(ax.get_xticks()) == [4, 5, 9]
 
 
 @pytest.mark.parametrize(
     ("table", "loss", "estimators", "message"),
     [
         (BY_EPSILON, "l2", ["empirical"], "loss must be one of tv, mse, got 'l2'"),
-        (BY_EPSILON, "tv", ["mle"], "got none of 'mle'"),
-        ([], "tv", ["mle"], "at least one panel"),
+        (BY_EPSILON, "tv", ["mle"], "rows of 'mle'"),
+        ([], "tv", ["mle"], "rows of 'mle'"),
         (BY_EPSILON, "tv", [], "at least one panel"),
     ],
 )
 def test_tables_that_cannot_be_shown(table, loss, estimators, message) -> None:
     with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_epsilon(table, loss, estimators)
+        experiment_figures.losses_by_epsilon(table, loss, "census", estimators)
+    with pytest.raises(ValueError, match=message):
+        experiment_figures.losses_by_sensitive(table, loss, "census", estimators)
+    with pytest.raises(ValueError, match=message):
+        experiment_figures.losses_by_attributes(table, loss, estimators)
+
+
+def test_data_that_the_table_does_not_have() -> None:
+    with pytest.raises(ValueError, match="rows of 'empirical' on 'mars', got none"):
+        experiment_figures.losses_by_epsilon(BY_EPSILON, "tv", "mars", ["empirical"])

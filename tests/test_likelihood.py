@@ -5,7 +5,7 @@ import pytest
 from cases import MECHANISMS, domains, random_distribution
 
 import uldp
-from uldp.likelihood import em, maximum_likelihood, water_filling
+from uldp.likelihood import em, log_likelihood, maximum_likelihood, water_filling
 
 
 @pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
@@ -40,6 +40,42 @@ def test_the_likelihood_is_largest(make, n):
         assert gradient.max() / n - 1 <= 1.1e-9
         assert gradient.max() / n - 1 == pytest.approx(found.certificate, abs=1e-12)
         assert found.certificate <= 1e-9
+
+
+def test_a_pass_may_take_many_blocks(monkeypatch):
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(30, sensitive=range(20)), 1.0)
+    evidence = mechanism.evidence(mechanism.privatize(np.arange(30).repeat(20), rng=4))
+    p = np.random.default_rng(4).dirichlet(np.ones(30))
+    value, after = log_likelihood(evidence, p), em(evidence, p, steps=1)
+    monkeypatch.setattr(uldp.likelihood, "SETS_AT_ONCE", 7)
+    assert log_likelihood(evidence, p) == pytest.approx(value, rel=1e-13)
+    np.testing.assert_allclose(em(evidence, p, steps=1), after, rtol=1e-13)
+
+
+def test_log_likelihoods_differ_as_those_of_the_dense_matrix(make):
+    rng = np.random.default_rng(11)
+    for domain in domains(4):
+        mechanism = make(domain, 10 ** rng.uniform(-1, 1))
+        reports = mechanism.privatize(rng.integers(domain.size, size=50), rng)
+        counts, Q = report_counts(mechanism, reports), mechanism.transition_matrix()
+        seen = counts > 0
+        evidence = mechanism.evidence(reports)
+        p, q = rng.dirichlet(np.ones(domain.size), size=2)
+        difference = counts[seen] @ np.log((p @ Q[:, seen]) / (q @ Q[:, seen]))
+        found = log_likelihood(evidence, p) - log_likelihood(evidence, q)
+        assert found == pytest.approx(difference, abs=1e-10)
+
+
+def test_the_constant_of_the_log_likelihood_is_as_documented():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0, 1]), 2.0)
+    evidence = mechanism.evidence([0, 0, 1, 2])
+    p = np.array([0.5, 0.2, 0.3])
+    expected = np.log([1 + np.expm1(2) * 0.5] * 2 + [1 + np.expm1(2) * 0.2, 0.3]).sum()
+    assert log_likelihood(evidence, p) == pytest.approx(expected, rel=1e-12)
+    assert log_likelihood(evidence, [0.5, 0.5, 0]) == -np.inf
+    assert log_likelihood(mechanism.evidence([0, 0, 1]), [1, 0, 0]) > -np.inf
+    with pytest.raises(ValueError, match="p must sum to 1"):
+        log_likelihood(evidence, [1, 1, 1])
 
 
 def test_em_takes_the_steps_of_the_dense_iteration(make):

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, domains, random_distribution, supports
+from cases import BY_SUPPORT, MECHANISMS, domains, random_distribution, supports
 
 import uldp
 
@@ -93,6 +93,7 @@ def test_l2_loss_is_exact_for_several_users(make):
     assert mechanism.l2_loss(p, n) == pytest.approx(loss, rel=1e-12)
 
 
+@pytest.mark.parametrize("make", BY_SUPPORT.values(), ids=BY_SUPPORT.keys())
 def test_support_law_is_that_of_the_matrix(make):
     for domain in domains(5):
         mechanism = make(domain, 0.4)

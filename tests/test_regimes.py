@@ -103,7 +103,7 @@ def test_urap_is_of_optimal_order_in_l2(s, nu, epsilon):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("l3", 1, 2, 1.0), "norm must be 'l1' or 'l2', got 'l3'"),
+        (("l3", 1, 2, 1.0), "norm must be one of l1, l2, got 'l3'"),
         (("l1", 3, 2, 1.0), "s must be at most k = 2, got 3"),
         (("l1", -1, 2, 1.0), "s must be 0 or greater, got -1"),
         (("l2", 0, 1), "k must be 2 or greater, got 1"),

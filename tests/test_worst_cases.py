@@ -16,19 +16,32 @@ def random_mechanism(rng: np.random.Generator) -> uldp.Mechanism:
     k = int(rng.integers(2, 9))
     domain = uldp.Domain(k, sensitive=rng.permutation(k)[: rng.integers(0, k + 1)])
     epsilon = 10 ** rng.uniform(-2, 1.2)
-    if rng.random() < 0.4:
+    if rng.random() < 0.3:
         return uldp.UtilityOptimizedRR(domain, epsilon)
+    if rng.random() < 0.4:
+        return random_block_design(rng, domain, epsilon)
     theta = None if rng.random() < 0.4 else rng.uniform(0.02, 0.98)
     return uldp.UtilityOptimizedRappor(domain, epsilon, theta)
 
 
+def random_block_design(
+    rng: np.random.Generator, domain: uldp.Domain, epsilon: float
+) -> uldp.UtilityOptimizedBlockDesign:
+    s = domain.sensitive.size
+    if not s or rng.random() < 0.3:
+        return uldp.UtilityOptimizedBlockDesign(domain, epsilon)
+    if rng.random() < 0.5:
+        return uldp.UtilityOptimizedBlockDesign(domain, epsilon, int(rng.integers(1, max(s, 2))))
+    weights = dict(enumerate(rng.dirichlet(np.ones(s)), 1))
+    return uldp.UtilityOptimizedBlockDesign(domain, epsilon, weights)
+
+
 def largest_found(mechanism: uldp.Mechanism, norm: str, rng: np.random.Generator) -> float:
     """A global search that knows nothing of the theory: restarts of SLSQP over the simplex."""
-    k, law = mechanism.domain.size, mechanism.support
+    k = mechanism.domain.size
 
     def negative_loss(p: np.ndarray) -> float:
-        m = law.own * p + law.other * (1 - p)
-        variance = np.clip(m * (1 - m), 0, None) / law.gain**2
+        variance = np.clip(mechanism.decoder.variances(p), 0, None)
         return -(np.sqrt(variance) if norm == "l1" else variance).sum()
 
     simplex = {"type": "eq", "fun": lambda p: p.sum() - 1}
@@ -139,6 +152,33 @@ def test_at_an_inner_worst_case_in_l1_all_values_are_supported_equally(k, data, 
             assert supported[0] >= supported[-1] * (1 - 1e-12)
 
 
+@settings(max_examples=50)
+@given(st.integers(1, 60), st.integers(1, 60), st.floats(0.01, 12), st.data())
+def test_so_are_the_levels_of_a_block_design(s, nu, epsilon, data):
+    seed = data.draw(st.integers(0, 1000))
+    domain = uldp.Domain(s + nu, sensitive=range(s))
+    mechanism = random_block_design(np.random.default_rng(seed), domain, epsilon)
+    p = mechanism.worst_case("l1")
+    levels = [mechanism.decoder.as_bernoulli(x) for x in (0, s + nu - 1)]
+    in_S, in_N = (level.other + level.gain * q for level, q in zip(levels, p[[0, -1]], strict=True))
+    if 0 < p[0] < 1 / s:
+        assert in_S == pytest.approx(in_N)
+    else:
+        assert (in_S - in_N) * (0.5 - p[0] * s) >= -1e-12
+
+
+@pytest.mark.parametrize(("s", "nu", "sizes"), [(2, 2, {1: 0.5, 2: 0.5}), (4, 2, {1: 0.7, 4: 0.3})])
+def test_levels_are_equal_too_where_sets_tell_about_nonsensitive_values(s, nu, sizes):
+    domain = uldp.Domain(s + nu, sensitive=range(s))
+    mechanism = uldp.UtilityOptimizedBlockDesign(domain, 2.0, sizes)
+    assert mechanism.decoder.mass < 1
+    p = mechanism.worst_case("l1")
+    in_S, in_N = (mechanism.decoder.as_bernoulli(x) for x in (0, s + nu - 1))
+    assert in_N.other > 1e-6
+    level = in_S.other + in_S.gain * p[0]
+    assert level == pytest.approx(in_N.other + in_N.gain * p[-1], rel=1e-12)
+
+
 @pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
 @pytest.mark.parametrize(("k", "s"), [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (6, 0), (6, 6)])
 @pytest.mark.parametrize("epsilon", [1e-6, 1.0, 30.0])
@@ -165,5 +205,5 @@ def test_worst_cases_do_not_depend_on_the_order_of_values(epsilon, s, nu):
 
 @pytest.mark.parametrize("norm", ["L1", "", None, 2])
 def test_unknown_norm(norm):
-    with pytest.raises(ValueError, match="norm must be 'l1' or 'l2'"):
+    with pytest.raises(ValueError, match="norm must be one of l1, l2"):
         uldp.UtilityOptimizedRR(uldp.Domain(2, sensitive=[0]), 1.0).worst_case(norm)

@@ -6,30 +6,53 @@ far better than a mechanism could that protects every answer alike.
 
 from importlib.metadata import version
 
-from uldp import datasets, estimators, likelihood, losses, osldp, privacy
+from uldp import (
+    choosing,
+    datasets,
+    estimators,
+    likelihood,
+    limits,
+    losses,
+    optimal_theta,
+    osldp,
+    personalized,
+    privacy,
+)
+from uldp.choosing import compare
 from uldp.domain import Domain
+from uldp.limits import fundamental_limit
 from uldp.mechanisms import (
     Mechanism,
     RandomizedResponse,
     Rappor,
+    UtilityOptimizedBlockDesign,
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
+from uldp.personalized import PersonalizedMechanism
 from uldp.tallies import Tally
 
 __all__ = [
     "Domain",
     "Mechanism",
+    "PersonalizedMechanism",
     "RandomizedResponse",
     "Rappor",
     "Tally",
+    "UtilityOptimizedBlockDesign",
     "UtilityOptimizedRR",
     "UtilityOptimizedRappor",
+    "choosing",
+    "compare",
     "datasets",
     "estimators",
+    "fundamental_limit",
     "likelihood",
+    "limits",
     "losses",
+    "optimal_theta",
     "osldp",
+    "personalized",
     "privacy",
 ]
 

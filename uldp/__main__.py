@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-import joblib
+try:
+    import joblib
 
-from uldp.experiments import FIGURES, METHODS, Settings, reproduce
+    from uldp.experiments import FIGURES, METHODS, Settings, reproduce
+except ModuleNotFoundError as missing:
+    sys.exit(f'python -m uldp needs the package {missing.name}: pip install "uldp[experiments]"')
 
 INTERRUPTED = 130
 
@@ -21,8 +25,8 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "reproduce",
         help="measure what figures of the paper show and write their tables",
-        description="Measure what figures of the paper show and write FOLDER/figN.csv. If it is "
-        "stopped, the same command goes on from FOLDER/figN.jsonl.",
+        description="Measure what figures and Table 1 of the paper show and write FOLDER/NAME.csv. "
+        "If it is stopped, the same command goes on from FOLDER/NAME.jsonl.",
     )
     command.add_argument(
         "figures", nargs="+", choices=FIGURES, metavar="figure", help=", ".join(FIGURES)
@@ -34,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         "--likelihood-realizations",
         type=int,
         metavar="N",
-        help="of em and mle for RAPPOR and uRAP, may be 0 (an hour's on two cores)",
+        help="of em and mle for RAPPOR and uRAP, may be 0 (up to an hour's on two cores)",
     )
     command.add_argument(
         "--methods",
@@ -65,6 +69,11 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--jobs", type=int, default=joblib.cpu_count(), metavar="N", help="processes (all cores)"
     )
+    command.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="of a Dask scheduler whose workers, of one thread each, measure instead",
+    )
     return top
 
 
@@ -82,15 +91,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
             quick=chosen.quick,
             seed=chosen.seed,
         )
-        for table in dict.fromkeys(FIGURES[figure] for figure in chosen.figures):
-            print(reproduce(table, settings, chosen.out, chosen.jobs))
-    except (ValueError, OSError) as error:
+        with _cluster(chosen.dask):
+            for table in dict.fromkeys(FIGURES[figure] for figure in chosen.figures):
+                print(reproduce(table, settings, chosen.out, chosen.jobs))
+    except (ValueError, OSError, ModuleNotFoundError) as error:
         print(f"python -m uldp: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("Stopped; the same command goes on from here.", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+@contextmanager
+def _cluster(scheduler: str | None) -> Iterator[None]:
+    """Let the workers of a Dask cluster do what joblib's processes do; None changes nothing."""
+    if scheduler is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError('--dask needs Dask: pip install "uldp[dask]"') from None
+    client = Client(scheduler)  # type: ignore[no-untyped-call]
+    with client, joblib.parallel_config("dask"):
+        yield
 
 
 if __name__ == "__main__":

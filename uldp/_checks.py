@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from numbers import Integral, Rational, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SUM_TOLERANCE = 1e-9
+LARGEST_INTEGER = 2**63 - 1
 
 
 def real(value: object, name: str) -> float:
     """Return a finite float; booleans, strings and arrays are of the wrong type."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must fit a float, got {value!r}") from None
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}")
     return number
@@ -48,7 +55,7 @@ def open_unit(value: object, name: str) -> float:
 
 
 def whole(value: object, name: str, least: int) -> int:
-    """Return an integer of at least ``least``; a float is accepted when it is whole."""
+    """Return an integer of at least ``least`` in 64 bits; a float is accepted when it is whole."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if not isinstance(value, Integral) and not float(value).is_integer():
@@ -56,7 +63,55 @@ def whole(value: object, name: str, least: int) -> int:
     number = int(value) if isinstance(value, Integral) else int(float(value))
     if number < least:
         raise ValueError(f"{name} must be {least} or greater, got {value!r}")
+    if number > LARGEST_INTEGER:
+        raise ValueError(f"{name} must fit a 64-bit integer, got {value!r}")
     return number
+
+
+def flag(value: object, name: str) -> bool:
+    """Return a truth value; numbers and strings are of the wrong type."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def choice(value: object, name: str, allowed: Collection[str]) -> None:
+    """Refuse what is not one of the allowed strings."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+
+
+def items(values: object, name: str) -> list[Any]:
+    """Return what a collection holds; a string or bytes is none."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a collection, got {values!r}")
+    return list(values)
+
+
+def path(value: object, name: str) -> Path:
+    """Return the path of a file, which need not exist."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be a path, got {value!r}")
+    return Path(value)
+
+
+def generator(seed: Any, name: str) -> np.random.Generator:
+    """Return what `numpy.random.default_rng` makes of a seed."""
+    if isinstance(seed, bool | np.bool_):
+        raise TypeError(f"{name} must not be a truth value, got {seed!r}")
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{name} must be what numpy.random.default_rng takes, got {seed!r}: {error}"
+        ) from None
+
+
+def mechanism(value: object, name: str) -> None:
+    """Refuse what is no mechanism."""
+    from uldp.mechanisms.base import Mechanism  # which imports this module
+
+    instance(value, name, Mechanism)
 
 
 def instance(value: object, name: str, kind: type) -> None:
@@ -77,9 +132,9 @@ def numbers(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any
     """Return an array of finite real numbers of the given shape (-1 stands for any length)."""
     array = as_array(values, name)
     if array.size and array.dtype.kind not in "iuf":
-        if array.dtype.kind != "O" or not all(isinstance(v, Real) for v in array.flat):
+        if array.dtype.kind != "O":
             raise TypeError(f"{name} must hold real numbers, got an array of type {array.dtype}")
-        array = array.astype(float)
+        array = np.array([real(v, name) for v in array.flat]).reshape(array.shape)
     if array.ndim != len(shape) or any(
         wanted not in (-1, size) for wanted, size in zip(shape, array.shape, strict=True)
     ):
@@ -94,19 +149,21 @@ def distribution(values: ArrayLike, name: str, size: int) -> NDArray[np.float64]
     array = numbers(values, name, (size,)).astype(float)
     if (array < 0).any():
         raise ValueError(f"{name} must not be negative, got {array.min()} at {array.argmin()}")
-    if abs(array.sum() - 1) > SUM_TOLERANCE:
-        raise ValueError(f"{name} must sum to 1, got {array.sum()}")
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise ValueError(f"{name} must sum to 1, got {total}")
     return array
 
 
-def counts(values: ArrayLike, name: str, size: int) -> NDArray[np.int64]:
-    """Return a (size,) vector of whole numbers of zero or more."""
-    array = numbers(values, name, (size,))
+def counts(values: ArrayLike, name: str, *shape: int) -> NDArray[np.int64]:
+    """Return an array of the given shape that holds whole numbers of zero or more."""
+    array = numbers(values, name, shape)
     if (array < 0).any():
         raise ValueError(f"{name} must not be negative, got {array.min()} at {array.argmin()}")
     if array.dtype.kind == "f" and (array % 1 != 0).any():
         raise ValueError(f"{name} must be whole numbers, got {array[array % 1 != 0][0]}")
-    if (array > np.iinfo(np.int64).max // max(size, 1)).any():
+    if (array > np.iinfo(np.int64).max // max(array.size, 1)).any():
         raise ValueError(f"{name} must fit 64-bit integers, got {array.max()}")
     return array.astype(np.int64)
 
@@ -116,16 +173,17 @@ def stochastic(values: ArrayLike, name: str) -> NDArray[Any]:
 
     Rows of fractions must sum to 1 exactly.
     """
-    matrix = _fractions(as_array(values, name))
-    if matrix.dtype != object:
-        matrix = numbers(matrix, name, (-1, -1)).astype(float)
+    array = as_array(values, name)
+    exact = array.dtype == object and all(isinstance(v, Rational) for v in array.flat)
+    matrix = _fractions(array) if exact else numbers(array, name, (-1, -1)).astype(float)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"{name} must have at least one row and one column, got {matrix.shape}")
     if (matrix < 0).any():
         raise ValueError(f"{name} must not be negative, got {matrix.min()}")
-    sums = matrix.sum(axis=1)
+    with np.errstate(over="ignore"):
+        sums = matrix.sum(axis=1)
     worst = np.abs(sums - 1).argmax()
-    if abs(sums[worst] - 1) > (0 if matrix.dtype == object else SUM_TOLERANCE):
+    if abs(sums[worst] - 1) > (0 if exact else SUM_TOLERANCE):
         raise ValueError(f"each row of {name} must sum to 1, got {sums[worst]} in row {worst}")
     return matrix
 
@@ -145,12 +203,12 @@ def mask(values: ArrayLike, name: str, size: int) -> NDArray[np.bool_]:
 def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
     """Return distinct positions in ``range(size)``, in increasing order."""
     array = as_array(values, name)
-    if array.size == 0:
-        return np.empty(0, dtype=np.intp)
-    if array.dtype.kind not in "iu":
+    if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, got an array of type {array.dtype}")
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.size == 0:
+        return np.empty(0, dtype=np.intp)
     if array.min() < 0 or array.max() >= size:
         wrong = array[(array < 0) | (array >= size)][0]
         raise ValueError(f"{name} must lie in 0..{size - 1}, got {wrong}")
@@ -162,8 +220,6 @@ def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
 
 def _fractions(array: NDArray[Any]) -> NDArray[Any]:
     """Turn an array of nothing but rational numbers into one of `Fraction`."""
-    if array.dtype != object or not all(isinstance(v, Rational) for v in array.flat):
-        return array
     exact = [Fraction(int(v.numerator), int(v.denominator)) for v in array.flat]
     return np.array(exact, dtype=object).reshape(array.shape)
 

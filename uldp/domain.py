@@ -58,7 +58,7 @@ class Domain:
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
         set_field = super().__setattr__
         set_field("labels", _labels(values))
-        if isinstance(sensitive, str) or not isinstance(sensitive, Iterable):
+        if isinstance(sensitive, str | bytes) or not isinstance(sensitive, Iterable):
             raise TypeError(f"sensitive must be a collection of values, got {sensitive!r}")
         indices = self.indices(list(sensitive), name="sensitive")
         chosen = _checks.positions(indices, "sensitive", self.size)
@@ -162,8 +162,10 @@ def _labels(values: int | Iterable[Label]) -> Sequence[Label]:
         if not 1 <= values <= MOST_VALUES:
             raise ValueError(f"values must be 1 to {MOST_VALUES} values, got {values}")
         return range(int(values))
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise TypeError(f"values must be a number of values or their labels, got {values!r}")
+    if isinstance(values, str | bytes | set | frozenset) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"values must be a number of values or their labels in order, got {values!r}"
+        )
     labels = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
     if not labels:
         raise ValueError("values must name at least one value, got none")

@@ -22,7 +22,9 @@ __all__ = ["as_evidence", "as_tally", "empirical", "estimate", "norm_sub", "thre
 def empirical(tally: Tally) -> NDArray[np.float64]:
     """Return the empirical estimate, which solves pQ = m̂ in expectation.
 
-    It is unbiased; its entries may be negative and, for RAPPOR and uRAP, need not sum to 1.
+    It is unbiased; its entries may be negative and, for RAPPOR and uRAP, need not sum to 1. It is
+    the estimate of the mechanism's `decoder`: `decoders.Support` for those of the paper,
+    `BlockDecoder` for the block design.
 
     Parameters
     ----------
@@ -37,25 +39,22 @@ def empirical(tally: Tally) -> NDArray[np.float64]:
     ------
     ValueError
         If the tally is empty.
-
-    Notes
-    -----
-    With m̂(x) the share of reports that support x, p̂(x) = (m̂(x) - other(x)) / gain(x).
     """
+    _checks.instance(tally, "tally", Tally)
     if tally.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
-    law = tally.mechanism.support
-    return (tally.counts / tally.n - law.other) / law.gain
+    return tally.mechanism.decoder.estimate(tally.counts, tally.n)
 
 
 def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
     """Return the empirical estimate with significance threshold (Erlingsson et al. 2014).
 
-    Entries above T = Φ⁻¹(1 - α/k) σ are kept, where σ is the standard deviation that the entry's
-    estimate would have if the value did not occur; what they leave of the probability is spread
-    uniformly over the others. Two cases are left open by the paper. A non-sensitive value that
-    does not occur is never revealed, so its σ is 0 and any positive estimate is kept. If the kept
-    entries exceed 1 in sum, or if all are kept, they are scaled to sum to 1 and the others are 0.
+    Entries above T = Φ⁻¹(1 - α/k) σ are kept, where σ is the largest standard deviation that the
+    entry's estimate can have if the value does not occur; what they leave of the probability is
+    spread uniformly over the others. Two cases are left open by the paper. A non-sensitive value
+    that does not occur is never revealed, so its σ is 0, but for block designs of several sizes,
+    and any positive estimate is kept. If the kept entries exceed 1 in sum, or if all are kept, they
+    are scaled to sum to 1 and the others are 0.
 
     Parameters
     ----------
@@ -76,8 +75,7 @@ def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
     """
     alpha = _checks.open_unit(alpha, "alpha")
     raw = empirical(tally)
-    law = tally.mechanism.support
-    deviation = np.sqrt(law.other * law.not_other / tally.n) / law.gain
+    deviation = np.sqrt(tally.mechanism.decoder.null_variances / tally.n)
     kept = raw > -ndtri(alpha / raw.size) * deviation
     mass = float(raw[kept].sum())
     if mass >= 1 or kept.all():
@@ -148,20 +146,20 @@ def estimate(
     ValueError
         If there is no such method, or the reports do not fit it or the mechanism.
     """
+    _checks.mechanism(mechanism, "mechanism")
+    _checks.choice(method, "method", (*BY_TALLY, "em", "mle"))
     if method in BY_TALLY:
         return BY_TALLY[method](as_tally(mechanism, reports), **options)
     if method == "mle":
         return mechanism.maximum_likelihood(reports, **options).p
-    if method == "em":
-        if "start" not in options:
-            options["start"] = threshold(as_tally(mechanism, reports))
-        return likelihood.em(as_evidence(mechanism, reports), **options)
-    names = ", ".join([*BY_TALLY, "em", "mle"])
-    raise ValueError(f"method must be one of {names}, got {method!r}")
+    if "start" not in options:
+        options["start"] = threshold(as_tally(mechanism, reports))
+    return likelihood.em(as_evidence(mechanism, reports), **options)
 
 
 def as_tally(mechanism: Mechanism, reports: ArrayLike | Tally | Evidence) -> Tally:
     """Return the tally of reports, or the tally given after a check that it fits."""
+    _checks.mechanism(mechanism, "mechanism")
     if isinstance(reports, Evidence):
         raise ValueError("reports must be reports or a tally here, got evidence")
     if not isinstance(reports, Tally):
@@ -173,6 +171,7 @@ def as_tally(mechanism: Mechanism, reports: ArrayLike | Tally | Evidence) -> Tal
 
 def as_evidence(mechanism: Mechanism, reports: ArrayLike | Tally | Evidence) -> Evidence:
     """Return the evidence of reports, or the evidence given after a check that it fits."""
+    _checks.mechanism(mechanism, "mechanism")
     if not isinstance(reports, Evidence):
         return mechanism.evidence(reports)
     if reports.mechanism != mechanism:

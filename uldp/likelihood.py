@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
+from scipy.special import xlogy
 
 from uldp import _checks
 from uldp._bits import blocks, unpack
@@ -25,9 +26,17 @@ from uldp._bits import blocks, unpack
 if TYPE_CHECKING:
     from uldp.mechanisms import Mechanism
 
-__all__ = ["Evidence", "MaximumLikelihood", "em", "maximum_likelihood", "water_filling"]
+__all__ = [
+    "Evidence",
+    "MaximumLikelihood",
+    "em",
+    "log_likelihood",
+    "maximum_likelihood",
+    "water_filling",
+]
 
 SETS_AT_ONCE = 1 << 14
+COPIES = 8
 RESTARTS = 20
 
 
@@ -52,6 +61,22 @@ class Evidence:
     sets: NDArray[np.uint8] | None
     times: NDArray[np.int64]
     revealed: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        _checks.mechanism(self.mechanism, "mechanism")
+        s = self.mechanism.sensitive.size
+        times = _checks.counts(self.times, "times", s if self.sets is None else -1)
+        revealed = _checks.counts(self.revealed, "revealed", self.mechanism.nonsensitive.size)
+        if self.sets is not None:
+            _checks.instance(self.sets, "sets", np.ndarray)
+            wanted = np.dtype(np.uint8), (-(-s // 8), times.size)
+            if (self.sets.dtype, self.sets.shape) != wanted:
+                raise ValueError(
+                    f"sets must be bytes of shape {wanted[1]}, got {self.sets.dtype} of shape "
+                    f"{self.sets.shape}"
+                )
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "revealed", revealed)
 
     @property
     def n(self) -> int:
@@ -105,8 +130,19 @@ def water_filling(counts: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of its range.
     """
-    c, a = np.asarray(counts, dtype=float), np.asarray(offsets, dtype=float)
+    c = _checks.numbers(counts, "counts", (-1,)).astype(float)
+    a = _checks.numbers(offsets, "offsets", (c.size,)).astype(float)
+    for name, values in (("counts", c), ("offsets", a)):
+        if (values < 0).any():
+            raise ValueError(f"{name} must not be negative, got {values.min()}")
+    if not c.any():
+        raise ValueError("counts must not all be 0")
     with np.errstate(divide="ignore", invalid="ignore"):
         price = np.where(c > 0, c / a, 0)
     order = np.argsort(-price)
@@ -138,6 +174,7 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLi
     ArithmeticError
         If the certificate stays above the tolerance.
     """
+    _checks.instance(evidence, "evidence", Evidence)
     tolerance = _checks.positive(tolerance, "tolerance")
     if evidence.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
@@ -212,6 +249,7 @@ def em(
     ValueError
         If there are no reports or an argument is out of its range.
     """
+    _checks.instance(evidence, "evidence", Evidence)
     mechanism, n = evidence.mechanism, evidence.n
     p = _checks.distribution(start, "start", mechanism.domain.size)
     steps = _checks.whole(steps, "steps", least=0)
@@ -229,6 +267,37 @@ def em(
         if change <= tolerance:
             break
     return p
+
+
+def log_likelihood(evidence: Evidence, p: ArrayLike) -> float:
+    """Return the log-likelihood of all reports at p, up to a constant that does not depend on p.
+
+    This is Σ log p(j) over the revealed values j plus Σ log(1 + (e^ε - 1) p(A)) over the sets A
+    that protected reports name; differences of it are differences of the log-likelihood.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What the reports say.
+    p : (k,) array_like
+        A distribution of the values.
+
+    Returns
+    -------
+    float
+        In nats; -inf if p is 0 at a revealed value.
+
+    Raises
+    ------
+    ValueError
+        If p is not a probability vector over the k values.
+    """
+    _checks.instance(evidence, "evidence", Evidence)
+    mechanism = evidence.mechanism
+    p = _checks.distribution(p, "p", mechanism.domain.size)
+    protected = _protected_gradient(evidence, p[mechanism.sensitive], 1.0)[0]
+    protected += mechanism.epsilon * evidence.times.sum()
+    return float(protected + xlogy(evidence.revealed, p[mechanism.nonsensitive]).sum())
 
 
 def _log_likelihood(
@@ -277,22 +346,27 @@ def _over_sets(
 ) -> tuple[float, float, NDArray[np.float64]]:
     """Pass over all sets A with L = base + slope q(A): return Σ log L, Σ 1/L, and Σ [x in A]/L.
 
-    A byte of a set is looked up among the sums of all 256 subsets of its bits.
+    A byte of a set is looked up among the sums of all 256 subsets of its bits, and its weight is
+    added to one of 256 totals. Neighbouring reports add to different copies of these, since many
+    bytes are alike and the processor waits before it adds to the same total again.
     """
     subsets = unpack(np.arange(256, dtype=np.uint8)[:, None], 8).astype(float)
     sums = np.pad(q, (0, 8 * len(sets) - q.size)).reshape(-1, 8) @ subsets.T
     value, everywhere = 0.0, 0.0
-    per_byte = np.zeros((len(sets), 256))
+    per_byte = np.zeros((len(sets), 256 * COPIES))
+    copies = np.arange(SETS_AT_ONCE, dtype=np.uint16) % COPIES * 256
     for block in blocks(times.size, SETS_AT_ONCE):
-        mass = np.zeros(times[block].size)
+        mass, found = np.zeros((2, times[block].size))
         for table, column in zip(sums, sets, strict=True):
-            mass += table[column[block]]
+            mass += np.take(table, column[block], out=found, mode="clip")
         likelihood = base + slope * mass
         value += float(times[block] @ np.log(likelihood))
         weights = times[block] / likelihood
         everywhere += float(weights.sum())
+        copy = copies[: mass.size]
         for total, column in zip(per_byte, sets, strict=True):
-            total += np.bincount(column[block], weights, minlength=256)
+            total += np.bincount(column[block] + copy, weights, minlength=total.size)
+    per_byte = per_byte.reshape(len(sets), COPIES, 256).sum(axis=1)
     return value, everywhere, (per_byte @ subsets).ravel()[: q.size]
 
 

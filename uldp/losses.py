@@ -1,14 +1,16 @@
 """Expected losses of the empirical estimate, and where they are largest.
 
-Each entry of the estimate is affine in one binomial count: with m(x) the probability that a report
-supports x, its variance is m(1 - m) / (n gain²). All losses and worst cases here come from that one
-law, so that they hold for every mechanism with a `Support`, at any θ, and with any number of
-sensitive values.
+For RR, RAPPOR, uRR and uRAP each entry of the estimate is affine in one binomial count: with m(x)
+the probability that a report supports x, its variance is m(1 - m) / (n gain²). All losses and worst
+cases here come from that one law, so that they hold at any θ and with any number of sensitive
+values. For the block design, whose entries are affine in several counts, `Decoder.variances` and
+`Decoder.absolute_deviations` take the place of the binomial law, and the worst case goes as before:
 
 Every loss is concave in p and symmetric within X_S and within X_N, so its largest value lies where
-p is uniform within both; what is left is to find p(X_S). Writing m_S and m_N for the probabilities
-of support there, the l1 loss is stationary where m_S = m_N; if m_S > m_N at p(X_S) = 0 already, the
-worst case is the uniform distribution over X_N.
+p is uniform within both; what is left is to find p(X_S). There every variance is m(1 - m) / (n
+gain²) with an m affine in p(x) (`decoders.Bernoulli`). Writing m_S and m_N for the two, the l1 loss
+is stationary where m_S = m_N; if m_S > m_N at p(X_S) = 0 already, the worst case is the uniform
+distribution over X_N.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp._binomial import mean_absolute_deviation
 
 if TYPE_CHECKING:
     from uldp.mechanisms import Mechanism
@@ -48,8 +49,8 @@ def variances(mechanism: Mechanism, p: ArrayLike) -> NDArray[np.float64]:
     ValueError
         If p is not a distribution over the domain.
     """
-    supported, not_supported = _support_probabilities(mechanism, p)
-    return supported * not_supported / mechanism.support.gain**2
+    _checks.mechanism(mechanism, "mechanism")
+    return mechanism.decoder.variances(_checks.distribution(p, "p", mechanism.domain.size))
 
 
 def l1_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> float:
@@ -67,20 +68,21 @@ def l1_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> 
         By default the value of the central limit theorem, Σ √(2 Var / π), whose ratio to the exact
         one tends to 1 (Propositions 4 and 7, eqs. 11 and 16). If true, the exact value for this n,
         from de Moivre's mean absolute deviation of a binomial number B with mean nm,
-        E|B - nm| = 2 (⌊nm⌋ + 1) (1 - m) Pr[B = ⌊nm⌋ + 1].
+        E|B - nm| = 2 (⌊nm⌋ + 1) (1 - m) Pr[B = ⌊nm⌋ + 1]; for a block design by a sum of such
+        numbers over the other counts.
 
     Raises
     ------
     ValueError
-        If p is not a distribution over the domain or n is not a whole number of at least 1.
+        If p is not a distribution over the domain, n is not a whole number of at least 1, or a
+        block design of several sizes and so many users would take too many terms.
     """
+    _checks.mechanism(mechanism, "mechanism")
     n = _checks.whole(n, "n", least=1)
-    if not exact:
+    if not _checks.flag(exact, "exact"):
         return float(np.sqrt(2 * variances(mechanism, p) / (np.pi * n)).sum())
-    supported, not_supported = _support_probabilities(mechanism, p)
-    rarer, complement = np.minimum(supported, not_supported), np.maximum(supported, not_supported)
-    deviation = mean_absolute_deviation(n, rarer, complement)
-    return float((deviation / mechanism.support.gain).sum() / n)
+    p = _checks.distribution(p, "p", mechanism.domain.size)
+    return float(mechanism.decoder.absolute_deviations(p, n).sum())
 
 
 def l2_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> float:
@@ -90,6 +92,7 @@ def l2_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> 
     27). Parameters and errors are those of `l1_loss`.
     """
     n = _checks.whole(n, "n", least=1)
+    _checks.flag(exact, "exact")
     return float(variances(mechanism, p).sum() / n)
 
 
@@ -124,34 +127,26 @@ def worst_case(mechanism: Mechanism, norm: Norm) -> NDArray[np.float64]:
 
 
 def worst_case_mass(mechanism: Mechanism, norm: Norm) -> float:
-    """Return p(X_S) at the worst case, 0 where it is uniform over X_N.
+    """Return p(X_S) at the worst case, 0 where that is uniform over X_N and 1 where over X_S.
 
-    With o and g_S the probability `other` and the `gain` on X_S, and g_N the gain on X_N,
+    With o and g for `other` and `gain` of a class's `decoders.Bernoulli`,
 
-    - l1: (g_N/|X_N| - o) / (g_S/|X_S| + g_N/|X_N|), where the probabilities of support are equal;
-    - l2: ((1 - 2o)/g_S - 1/g_N + 2/|X_N|) / (2/|X_S| + 2/|X_N|),
+    - l1: (g_N/|X_N| + o_N - o_S) / (g_S/|X_S| + g_N/|X_N|), where m_S = m_N;
+    - l2: ((1 - 2 o_S)/g_S - (1 - 2 o_N)/g_N + 2/|X_N|) / (2/|X_S| + 2/|X_N|),
 
-    or 0 if that is negative. Parameters and errors are those of `worst_case`.
+    or the nearer end of [0, 1]. o_N is 0 but for block designs of several sizes. Parameters and
+    errors are those of `worst_case`.
     """
-    if norm not in ("l1", "l2"):
-        raise ValueError(f"norm must be 'l1' or 'l2', got {norm!r}")
+    _checks.mechanism(mechanism, "mechanism")
+    _checks.choice(norm, "norm", ("l1", "l2"))
     S, N = mechanism.sensitive, mechanism.nonsensitive
     if not S.size or not N.size:
         return float(S.size > 0)
-    law = mechanism.support
-    other, gain_S, gain_N = law.other[S[0]], law.gain[S[0]], law.gain[N[0]]
+    in_S, in_N = (mechanism.decoder.as_bernoulli(members[0]) for members in (S, N))
     if norm == "l1":
-        mass = (gain_N / N.size - other) / (gain_S / S.size + gain_N / N.size)
+        excess = in_N.other + in_N.gain / N.size - in_S.other
+        mass = excess / (in_S.gain / S.size + in_N.gain / N.size)
     else:
-        slope = (law.not_other[S[0]] - other) / gain_S - 1 / gain_N + 2 / N.size
-        mass = slope / (2 / S.size + 2 / N.size)
+        slope_S, slope_N = ((law.not_other - law.other) / law.gain for law in (in_S, in_N))
+        mass = (slope_S - slope_N + 2 / N.size) / (2 / S.size + 2 / N.size)
     return float(np.clip(mass, 0, 1))
-
-
-def _support_probabilities(
-    mechanism: Mechanism, p: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the probabilities m and 1 - m that a report supports each value."""
-    p = _checks.distribution(p, "p", mechanism.domain.size)
-    law = mechanism.support
-    return law.own * p + law.other * (1 - p), law.not_own * p + law.not_other * (1 - p)

@@ -140,6 +140,7 @@ def compare(norm: Norm, s: int, k: int, epsilon: float | None = None) -> dict[st
     ValueError
         If the norm is neither of the two or a number lies outside its range.
     """
+    k = _checks.whole(k, "k", least=2)
     regime: Regime = "ε = ln k" if epsilon is None else "ε → 0"
     budget = float(np.log(k)) if epsilon is None else epsilon
     exact = {name: worst_case_loss(row, norm) for name, row in rows(s, k, budget).items()}

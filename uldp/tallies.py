@@ -1,4 +1,4 @@
-"""What the collector keeps of the reports, and the law of what is counted."""
+"""What the collector keeps of the reports."""
 
 from __future__ import annotations
 
@@ -9,36 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp import _checks
-from uldp.domain import Domain
 
 if TYPE_CHECKING:
     from uldp.mechanisms import Mechanism
 
-__all__ = ["Support", "Tally"]
-
-
-@dataclass(frozen=True, eq=False)
-class Support:
-    """The probabilities that a report supports each value x; all arrays have shape (k,).
-
-    The complements and the difference are fields of their own, computed without cancellation, so
-    that they are right to the last digits where ε is tiny or large.
-
-    Attributes
-    ----------
-    own, not_own : ndarray
-        Probability that the report of a user who holds x supports x, and that it does not.
-    other, not_other : ndarray
-        The same for a user who holds another value.
-    gain : ndarray
-        own - other.
-    """
-
-    own: NDArray[np.float64]
-    not_own: NDArray[np.float64]
-    other: NDArray[np.float64]
-    not_other: NDArray[np.float64]
-    gain: NDArray[np.float64]
+__all__ = ["Tally"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +28,9 @@ class Tally:
         The mechanism that made the reports.
     n : int
         The number of reports.
-    counts : (k,) array_like of int
-        For each value the number of reports that support it.
+    counts : array_like of int, of shape `mechanism.tally_shape`
+        For each value the number of reports that support it, shape (k,); for a block design of
+        several sizes there is a row for each.
 
     Raises
     ------
@@ -69,10 +45,9 @@ class Tally:
     counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        if not isinstance(getattr(self.mechanism, "domain", None), Domain):
-            raise TypeError(f"mechanism must be a Mechanism, got {self.mechanism!r}")
+        _checks.mechanism(self.mechanism, "mechanism")
         n = _checks.whole(self.n, "n", least=0)
-        counts = _checks.counts(self.counts, "counts", self.mechanism.domain.size)
+        counts = _checks.counts(self.counts, "counts", *self.mechanism.tally_shape)
         if counts.max() > n:
             raise ValueError(f"counts must not exceed n = {n}, got {counts.max()}")
         counts.setflags(write=False)

@@ -53,6 +53,8 @@ class Histogram:
     ValueError
         If a table of counts does not have shape (k,), a count is negative or not whole, or nobody
         is counted.
+    TypeError
+        If an argument is of the wrong type.
     """
 
     domain: Domain
@@ -60,6 +62,8 @@ class Histogram:
     source: str
 
     def __post_init__(self) -> None:
+        _checks.instance(self.domain, "domain", Domain)
+        _checks.instance(self.source, "source", str)
         tables = [f.name for f in fields(self) if f.name not in ("domain", "source")]
         for name in tables:
             table = _checks.counts(getattr(self, name), name, self.domain.size).copy()
@@ -122,11 +126,17 @@ class GridHistogram(Histogram):
             The cells that are sensitive, in any order.
         source : str
             Where the check-ins come from.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a place or a cell is not as described.
         """
         rows, columns = cls.shape
         names = ("counts", "home", "office", "home_places", "office_places")
         tables = {name: np.zeros(rows * columns, dtype=np.int64) for name in names}
-        for cell, category, checkins in places:
+        for place in _checks.items(places, "places"):
+            cell, category, checkins = _place(place, rows * columns)
             tables["counts"][cell] += checkins
             if category in _TAGS:
                 tables[_TAGS[category]][cell] += checkins
@@ -155,11 +165,20 @@ def manhattan_cell(latitude: float, longitude: float) -> int | None:
     int or None
         ``25 * row + column``, or None outside the grid.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is no finite number.
+
     Examples
     --------
     >>> manhattan_cell(40.7484, -73.9857)  # the Empire State Building
     311
     """
+    latitude, longitude = (
+        _checks.real(latitude, "latitude"),
+        _checks.real(longitude, "longitude"),
+    )
     row = bisect_right(_ROW_EDGES, latitude) - 1 - (latitude == _ROW_EDGES[-1])
     column = bisect_right(_COLUMN_EDGES, longitude) - 1 - (longitude == _COLUMN_EDGES[-1])
     rows, columns = GridHistogram.shape
@@ -179,14 +198,37 @@ def census_domain(categories: Iterable[Sequence[str]]) -> Domain:
     -------
     Domain
         One value for each combination, the last attribute running fastest.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the categories are not as described.
     """
-    categories = list(categories)
-    age, earned, marital, *_ = np.indices([len(c) for c in categories], sparse=True)
+    categories = [
+        _checks.items(names, "categories") for names in _checks.items(categories, "categories")
+    ]
+    sizes = [len(names) for names in categories]
+    if sizes[:4] != [8, 5, 5, 2] or 0 in sizes:
+        raise ValueError(f"categories must be 8, 5, 5, 2 and any further, got {sizes}")
+    if not all(isinstance(name, str) for names in categories for name in names):
+        raise TypeError(f"categories must be strings, got {categories}")
+    age, earned, marital, *_ = np.indices(sizes, sparse=True)
     divorced = (marital == MARITAL.index("divorced")) & (age >= AGES.index("13-19"))
     unemployed = (earned == 0) & (age >= AGES.index("30-39")) & (age <= AGES.index("40-49"))
-    sensitive = np.broadcast_to(divorced | unemployed, [len(c) for c in categories])
+    sensitive = np.broadcast_to(divorced | unemployed, sizes)
     labels = map(", ".join, itertools.product(*categories))
     return Domain(list(labels), sensitive=np.flatnonzero(sensitive).tolist())
+
+
+def _place(place: object, cells: int) -> tuple[int, str, int]:
+    parts = _checks.items(place, "each of places")
+    if len(parts) != 3:
+        raise ValueError(f"each of places must be a cell, a category and a number, got {parts}")
+    cell = _checks.whole(parts[0], "the cell in places", least=0)
+    if cell >= cells:
+        raise ValueError(f"the cell in places must lie in 0..{cells - 1}, got {cell}")
+    _checks.instance(parts[1], "the category in places", str)
+    return cell, parts[1], _checks.whole(parts[2], "the number of check-ins in places", least=0)
 
 
 def first_attributes(

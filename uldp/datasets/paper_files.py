@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from uldp import _checks
 from uldp.datasets.histograms import (
     AGES,
     MARITAL,
@@ -75,8 +76,10 @@ def load_us_census_1990(
     ValueError
         If the file departs from the format, naming the line, or has another number of rows.
     TypeError
-        If `attributes` is not a whole number.
+        If an argument is of the wrong type.
     """
+    path = _checks.path(path, "path")
+    expected_rows = _checks.whole(expected_rows, "expected_rows", least=1)
     chosen = first_attributes(US_CENSUS_1990_ATTRIBUTES, attributes)
     lines = _lines(path, "USCensus1990.data.txt")
     header = next(lines, (1, b""))[1].split(b",")
@@ -138,14 +141,21 @@ def load_foursquare(
     ------
     ValueError
         If a file departs from the format, naming the line, or a number is not as expected.
+    TypeError
+        If an argument is of the wrong type.
     """
+    pois_path = _checks.path(pois_path, "pois_path")
+    checkins_path = _checks.path(checkins_path, "checkins_path")
+    venues = _checks.whole(expected_venues, "expected_venues", least=1)
+    checkins = _checks.whole(expected_checkins, "expected_checkins", least=1)
+    in_manhattan = _checks.whole(expected_in_manhattan, "expected_in_manhattan", least=1)
     places: dict[bytes, tuple[int, str]] = {}
     number = 0
     for number, line in _lines(pois_path, "dataset_TIST2015_POIs.txt"):
         cell, venue, category = _venue(pois_path, number, line)
         if cell is not None:
             places[venue] = cell, category
-    _check_total(pois_path, number, expected_venues, "venues")
+    _check_total(pois_path, number, venues, "venues")
 
     visits: Counter[bytes] = Counter()
     patients: defaultdict[bytes, set[bytes]] = defaultdict(set)
@@ -159,8 +169,8 @@ def load_foursquare(
             visits[venue] += 1
             if places[venue][1] == "Hospital":
                 patients[venue].add(user)
-    _check_total(checkins_path, number, expected_checkins, "check-ins")
-    _check_total(checkins_path, visits.total(), expected_in_manhattan, "check-ins in Manhattan")
+    _check_total(checkins_path, number, checkins, "check-ins")
+    _check_total(checkins_path, visits.total(), in_manhattan, "check-ins in Manhattan")
 
     hospital_cells = {places[venue][0] for venue, users in patients.items() if len(users) >= 10}
     return GridHistogram.from_places(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from uldp import _checks, datasets
-from uldp.datasets import Histogram
+from uldp.datasets import GridHistogram, Histogram
 from uldp.domain import Domain
+from uldp.experiments.personalized import PersonalizedPoint, checkin_law, place_distributions
 from uldp.experiments.points import EXPECTED, MECHANISMS, METHODS, NO_PRIVACY, Point, Sampling
 
-__all__ = ["FIGURES", "Settings", "plan"]
+__all__ = ["FIGURES", "Settings", "checkins", "plan"]
 
 EPSILONS = tuple(float(f"{10 ** (i / 10 - 1):.3g}") for i in range(21))
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 500)
@@ -22,16 +25,18 @@ USERS_BY_ATTRIBUTES = 240_000
 
 LIKELIHOOD = ("em", "mle")
 
-FIGURES = {"fig5": "fig5", "fig6": "fig6", "fig7": "fig7"} | {
+FIGURES = {name: name for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "table1")} | {
     "fig10": "fig5",
     "fig11": "fig6",
     "fig12": "fig7",
+    "fig13": "fig8",
 }
-"""The table of each figure: those of the MSE, 10 to 12, share theirs with those of the TV."""
+"""The table of each figure: those of the MSE, 10 to 13, share theirs with those of the TV."""
 
-REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10}
+PERSONALIZED = ("uRR", "uRAP")
+REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10, "fig8": 100, "table1": 100}
 # About an hour on two cores, nearly all of it for RAPPOR on the larger sets of users or values.
-LIKELIHOOD_REALIZATIONS = {"fig5": 4, "fig6": 10, "fig7": 2}
+LIKELIHOOD_REALIZATIONS = {"fig5": 4, "fig6": 10, "fig7": 2, "fig8": 20, "table1": 100}
 QUICK_USERS = 1000
 
 
@@ -84,15 +89,25 @@ class Settings:
         if self.likelihood_realizations is not None:
             _checks.whole(self.likelihood_realizations, "likelihood_realizations", least=0)
         _checks.whole(self.seed, "seed", least=0)
-        unknown = set(self.methods) - set(METHODS)
-        if unknown or not self.methods:
-            got = ", ".join(map(repr, self.methods))
-            raise ValueError(f"methods must be among {', '.join(METHODS)}, got {got or 'none'}")
-        if self.sampling not in ("iid", "halves"):
-            raise ValueError(f"sampling must be 'iid' or 'halves', got {self.sampling!r}")
+        _checks.instance(self.methods, "methods", tuple)
+        if not self.methods:
+            raise ValueError(f"methods must be among {', '.join(METHODS)}, got none")
+        for method in self.methods:
+            _checks.choice(method, "methods", METHODS)
+        _checks.choice(self.sampling, "sampling", ("iid", "halves"))
+        if self.us_census_1990 is not None:
+            _checks.path(self.us_census_1990, "us_census_1990")
+        if self.foursquare is not None:
+            files = [
+                _checks.path(f, "foursquare") for f in _checks.items(self.foursquare, "foursquare")
+            ]
+            if len(files) != 2:
+                raise ValueError(f"foursquare must be two files, got {len(files)}")
+        _checks.flag(self.quick, "quick")
 
     def command(self, figure: str) -> str:
         """Return the command that reproduces a figure's table, whatever the number of jobs."""
+        _checks.choice(figure, "figure", FIGURES)
         words = ["python", "-m", "uldp", "reproduce", figure]
         if self.realizations is not None:
             words += ["--realizations", str(self.realizations)]
@@ -112,7 +127,7 @@ class Settings:
 
 
 def plan(figure: str, settings: Settings) -> list[Point]:
-    """Return the points of the table of a figure.
+    """Return the points of the table of a figure; Figure 9 shows the data and has none.
 
     Parameters
     ----------
@@ -126,11 +141,32 @@ def plan(figure: str, settings: Settings) -> list[Point]:
     ValueError
         If there is no such figure, or a data file is not as expected.
     """
-    if figure not in FIGURES:
-        raise ValueError(f"figure must be one of {', '.join(FIGURES)}, got {figure!r}")
-    table = FIGURES[figure]
-    points = {"fig5": _by_epsilon, "fig6": _by_sensitive, "fig7": _by_attributes}[table]
-    return [part for point in points(settings) for part in _parts(point, settings)]
+    _checks.choice(figure, "figure", FIGURES)
+    _checks.instance(settings, "settings", Settings)
+    points = {
+        "fig5": _by_epsilon,
+        "fig6": _by_sensitive,
+        "fig7": _by_attributes,
+        "fig8": _by_knowledge,
+        "table1": _terms_of_theorem_1,
+    }
+    if FIGURES[figure] not in points:
+        return []
+    bases = points[FIGURES[figure]](settings)
+    return [part for point in bases for part in _parts(point, settings)]
+
+
+def checkins(settings: Settings) -> tuple[str, GridHistogram]:
+    """Return the check-ins in Manhattan with the name of the data.
+
+    Raises
+    ------
+    ValueError
+        If a data file is not as expected.
+    """
+    if settings.foursquare is None:
+        return "manhattan", datasets.manhattan()
+    return "Foursquare", datasets.load_foursquare(*settings.foursquare)
 
 
 def _by_epsilon(settings: Settings) -> Iterator[Point]:
@@ -163,18 +199,57 @@ def _by_attributes(settings: Settings) -> Iterator[Point]:
                     yield replace(point, mechanism=mechanism, epsilon=epsilon)
 
 
+def _by_knowledge(settings: Settings) -> Iterator[Point]:
+    grid = (0.1, 1.0, 10.0) if settings.quick else EPSILONS
+    return _personalized("fig8", settings, grid)
+
+
+def _terms_of_theorem_1(settings: Settings) -> Iterator[Point]:
+    return _personalized("table1", settings, ())
+
+
+def _personalized(
+    figure: str, settings: Settings, epsilons: Sequence[float]
+) -> Iterator[PersonalizedPoint]:
+    """Yield points at these ε and at ln k."""
+    name, people = checkins(settings)
+    law = checkin_law(people)
+    counts = np.rint(law.r * people.counts.sum())
+    intermediate = Histogram(law.domain, counts, people.source)
+    for epsilon in sorted([*epsilons, math.log(people.domain.size)]):
+        for mechanism in PERSONALIZED:
+            yield PersonalizedPoint(
+                figure=figure,
+                data=name,
+                histogram=intermediate,
+                mechanism=mechanism,
+                epsilon=epsilon,
+                n=_users("fig8", "manhattan", people, settings),
+                methods=settings.methods,
+                realizations=_realizations(figure, settings),
+                sampling=settings.sampling,
+                law=law,
+                places=place_distributions(people),
+            )
+
+
+def _users(figure: str, role: str, people: Histogram, settings: Settings) -> int:
+    if settings.quick:
+        return QUICK_USERS
+    if figure == "fig7":
+        return USERS_BY_ATTRIBUTES
+    if settings.sampling == "halves":
+        return -(-int(people.counts.sum()) // 2)
+    return USERS[role]
+
+
+def _realizations(figure: str, settings: Settings) -> int:
+    return settings.realizations or (5 if settings.quick else REALIZATIONS[figure])
+
+
 def _bases(figure: str, settings: Settings, attributes: int = 4) -> Iterator[Point]:
     """Return a point without privacy for each data set."""
-    realizations = settings.realizations or (5 if settings.quick else REALIZATIONS[figure])
     for role, (name, people) in _people(figure, settings, attributes).items():
-        if settings.quick:
-            n = QUICK_USERS
-        elif figure == "fig7":
-            n = USERS_BY_ATTRIBUTES
-        elif settings.sampling == "halves":
-            n = -(-int(people.counts.sum()) // 2)
-        else:
-            n = USERS[role]
         unlabelled = Domain(people.domain.size, people.domain.sensitive.tolist())
         yield Point(
             figure=figure,
@@ -182,16 +257,16 @@ def _bases(figure: str, settings: Settings, attributes: int = 4) -> Iterator[Poi
             histogram=Histogram(unlabelled, people.counts, people.source),
             mechanism=NO_PRIVACY,
             epsilon=None,
-            n=n,
+            n=_users(figure, role, people, settings),
             methods=settings.methods,
-            realizations=realizations,
+            realizations=_realizations(figure, settings),
             sampling=settings.sampling,
         )
 
 
 def _people(figure: str, settings: Settings, attributes: int) -> dict[str, tuple[str, Histogram]]:
     """Return the data sets of a figure with their names, by the part that they play."""
-    path, paths = settings.us_census_1990, settings.foursquare
+    path = settings.us_census_1990
     census = (
         ("census", datasets.census(attributes))
         if path is None
@@ -199,12 +274,7 @@ def _people(figure: str, settings: Settings, attributes: int) -> dict[str, tuple
     )
     if figure == "fig7":
         return {"census": census}
-    checkins = (
-        ("manhattan", datasets.manhattan())
-        if paths is None
-        else ("Foursquare", datasets.load_foursquare(*paths))
-    )
-    return {"census": census, "manhattan": checkins}
+    return {"census": census, "manhattan": checkins(settings)}
 
 
 def _parts(point: Point, settings: Settings) -> Iterator[Point]:

@@ -19,12 +19,22 @@ from uldp.mechanisms import (
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
+from uldp.tallies import Tally
 
-__all__ = ["MECHANISMS", "METHODS", "NO_PRIVACY", "Losses", "Point", "Sampling", "measure"]
+__all__ = [
+    "MECHANISMS",
+    "METHODS",
+    "NO_PRIVACY",
+    "Losses",
+    "Point",
+    "Sampling",
+    "distances",
+    "measure",
+]
 
 Sampling = Literal["iid", "halves"]
-Losses = tuple[float, float]
-"""Total variation and squared l2 loss."""
+Losses = tuple[float, ...]
+"""Total variation and squared l2 loss, or what `Point.losses` says."""
 
 MECHANISMS: dict[str, type[Mechanism]] = {
     "RR": RandomizedResponse,
@@ -106,6 +116,32 @@ class Point:
             "from": "reports" if self.reports else "tally",
         }
 
+    def losses(
+        self, mechanism: Mechanism, reports: Tally | NDArray[Any], methods: tuple[str, ...]
+    ) -> dict[str, Losses]:
+        """Return the losses of each estimator, total variation and squared l2 loss."""
+        truth = self.histogram.frequencies
+        losses: dict[str, Losses] = {}
+        for method in methods:
+            if method == EXPECTED:
+                l1 = mechanism.l1_loss(truth, self.n, exact=True)
+                losses[method] = l1 / 2, mechanism.l2_loss(truth, self.n)
+            else:
+                losses[method] = distances(self.estimate(mechanism, reports, method), truth)
+        return losses
+
+    def estimate(
+        self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str
+    ) -> NDArray[np.float64]:
+        """Return the estimate over the mechanism's domain by the experiment's options."""
+        return mechanism.estimate(reports, method, **OPTIONS.get(method, {}))
+
+
+def distances(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the total variation and the squared l2 distance."""
+    error = estimate - truth
+    return float(np.abs(error).sum() / 2), float(np.square(error).sum())
+
 
 def measure(
     point: Point, methods: tuple[str, ...], realization: int, seed: int
@@ -133,21 +169,13 @@ def measure(
     """
     rng = np.random.default_rng(_stream(point, realization, seed))
     mechanism = _mechanism(point, rng)
-    truth, counts = point.histogram.frequencies, _users(point, rng)
+    counts = _users(point, rng)
     reports = (
         mechanism.privatize(np.repeat(np.arange(counts.size), counts), rng)
         if point.reports
         else mechanism.simulate(counts, rng)
     )
-    losses: dict[str, Losses] = {}
-    for method in methods:
-        if method == EXPECTED:
-            l1 = mechanism.l1_loss(truth, point.n, exact=True)
-            losses[method] = l1 / 2, mechanism.l2_loss(truth, point.n)
-        else:
-            error = mechanism.estimate(reports, method, **OPTIONS.get(method, {})) - truth
-            losses[method] = float(np.abs(error).sum() / 2), float(np.square(error).sum())
-    return losses
+    return point.losses(mechanism, reports, methods)
 
 
 def _stream(point: Point, realization: int, seed: int) -> np.random.SeedSequence:
@@ -157,13 +185,13 @@ def _stream(point: Point, realization: int, seed: int) -> np.random.SeedSequence
 
 
 def _mechanism(point: Point, rng: np.random.Generator) -> Mechanism:
-    k = point.histogram.domain.size
+    domain = point.histogram.domain
     if point.epsilon is None:
-        return UtilityOptimizedRR(Domain(k), epsilon=1.0)
-    sensitive = point.histogram.domain.sensitive
+        return UtilityOptimizedRR(Domain(domain.size), epsilon=1.0)
     if point.drawn is not None:
-        sensitive = rng.choice(k, size=point.drawn, replace=False)
-    return MECHANISMS[point.mechanism](Domain(k, sensitive.tolist()), point.epsilon)
+        sensitive = rng.choice(domain.size, size=point.drawn, replace=False)
+        domain = Domain(domain.size, sensitive.tolist())
+    return MECHANISMS[point.mechanism](domain, point.epsilon)
 
 
 def _users(point: Point, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from uldp.experiments.points import Losses
 
-__all__ = ["Entry", "Record"]
+__values_ = ["Entry", "Record"]
 
 Entry = tuple[Mapping[str, Any], Mapping[str, Losses]]
 """What determines a realization, and its losses by estimator."""
@@ -46,7 +46,9 @@ class Record:
         for number, line in enumerate(content[:whole].splitlines(), start=1):
             try:
                 entry = json.loads(line)
-                losses = {name: (tv, mse) for name, (tv, mse) in entry.pop("losses").items()}
+                losses = {
+                    name: tuple(map(float, values)) for name, values in entry.pop("losses").items()
+                }
             except (ValueError, KeyError, AttributeError, TypeError):
                 raise ValueError(
                     f"{path}, line {number}: expected a finished realization, got {line[:40]!r}"

@@ -15,10 +15,12 @@ from tqdm import tqdm
 
 import uldp
 from uldp import _checks
-from uldp.experiments.plans import FIGURES, Settings, plan
+from uldp.experiments.personalized import PersonalizedPoint, cells
+from uldp.experiments.plans import FIGURES, Settings, checkins, plan
 from uldp.experiments.points import EM_STEPS, Losses, Point, measure
 from uldp.experiments.record import Entry, Record
-from uldp.experiments.tables import Row, summarize, write_table
+from uldp.experiments.rows import PersonalizedRow, Row
+from uldp.experiments.tables import summarize, write_table
 
 __all__ = ["reproduce", "run"]
 
@@ -26,6 +28,25 @@ Todo = list[tuple[int, tuple[str, ...]]]
 """Realizations with the estimators that are missing of each."""
 
 REALIZATIONS_AT_ONCE = 10
+
+ABOUT_COMMON = (
+    "tv, mse: mean over the realizations; tv_error, mse_error: standard error of the mean",
+    "expected_tv, expected_mse: forecast for the empirical estimate, users independent",
+    "sensitive: the values that the mechanism protects",
+)
+ABOUT_PERSONALIZED = (
+    "tv, mse: of the estimate of p; first, second: the l1 losses on the right of Theorem 1",
+    "each is a mean over the realizations; its _error is the standard error of the mean",
+    "second_bound: what the collector knows the second term not to exceed",
+    "expected_first: forecast for the empirical estimate, users independent",
+    "k, sensitive: of the cells; the mechanism has two sensitive bots more, for home and office",
+    "knowledge of where each tag occurs: none (I), where its places are (II), where its users "
+    "are (III)",
+)
+ABOUT_CELLS = (
+    "row, column: of the 25 x 25 grid, from the south and from the west",
+    "users: share of the tag's check-ins; places: share of its places, each counted once",
+)
 
 
 def reproduce(
@@ -57,16 +78,26 @@ def reproduce(
     ValueError, TypeError
         If an argument is out of its range, or a data file or the record is not as expected.
     """
-    settings = settings or Settings()
-    points = plan(figure, settings)
+    _checks.choice(figure, "figure", FIGURES)
+    settings = Settings() if settings is None else settings
+    _checks.instance(settings, "settings", Settings)
+    folder, jobs = _checks.path(folder, "folder"), _checks.whole(jobs, "jobs", least=1)
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / f"{FIGURES[figure]}.csv"
+    if figure == "fig9":
+        name, people = checkins(settings)
+        header = [*_origin(figure, settings, {name: people.source}), *ABOUT_CELLS]
+        write_table(table, cells(people), header)
+        return table
+    points = plan(figure, settings)
     rows = run(points, table.with_suffix(".jsonl"), settings.seed, jobs)
     write_table(table, rows, _header(FIGURES[figure], settings, points))
     return table
 
 
-def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> list[Row]:
+def run(
+    points: Sequence[Point], record: Path, seed: int, jobs: int = 1
+) -> list[Row | PersonalizedRow]:
     """Measure points, all but what the record holds, and return their mean losses.
 
     Parameters
@@ -82,7 +113,7 @@ def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> list
 
     Returns
     -------
-    list of Row
+    list of Row or PersonalizedRow
         In the order of the points and their methods.
 
     Raises
@@ -90,6 +121,9 @@ def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> list
     ValueError, TypeError
         If an argument is out of its range or the record is not as expected.
     """
+    for point in _checks.items(points, "points"):
+        _checks.instance(point, "points", Point)
+    record, seed = _checks.path(record, "record"), _checks.whole(seed, "seed", least=0)
     jobs = _checks.whole(jobs, "jobs", least=1)
     finished = Record(record)
     for reports, stage in ((False, "tallies"), (True, "reports")):
@@ -149,19 +183,23 @@ def _key(point: Point, realization: int, seed: int) -> dict[str, Any]:
 
 
 def _header(table: str, settings: Settings, points: Sequence[Point]) -> list[str]:
-    """Return what the numbers depend on."""
-    sources = {point.data: point.histogram.source for point in points}
+    """Return what the numbers depend on, and what the columns are."""
     drawn = {
         "iid": "users are drawn independently from the frequencies of the data",
         "halves": "users are drawn from the people of the data without replacement",
     }
+    personalized = any(isinstance(point, PersonalizedPoint) for point in points)
+    return [
+        *_origin(table, settings, {point.data: point.histogram.source for point in points}),
+        drawn[settings.sampling],
+        *(ABOUT_PERSONALIZED if personalized else ABOUT_COMMON),
+        f"em: {EM_STEPS} steps from the estimate with threshold; mle: certificate of 1e-6",
+    ]
+
+
+def _origin(table: str, settings: Settings, sources: Mapping[str, str]) -> list[str]:
     return [
         settings.command(table),
         f"uldp {uldp.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}",
         *(f"{name}: {source}" for name, source in sources.items()),
-        drawn[settings.sampling],
-        "tv, mse: mean over the realizations; tv_error, mse_error: standard error of the mean",
-        "expected_tv, expected_mse: forecast for the empirical estimate, users independent",
-        "sensitive: the values that the mechanism protects",
-        f"em: {EM_STEPS} steps from the estimate with threshold; mle: certificate of 1e-6",
     ]

@@ -5,98 +5,126 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from uldp import _checks
+from uldp.experiments.personalized import KNOWLEDGE, PersonalizedPoint
 from uldp.experiments.points import EXPECTED, Losses, Point
+from uldp.experiments.rows import CellRow, PersonalizedRow, Row
 
-__all__ = ["Row", "read_table", "summarize", "write_table"]
+__all__ = [
+    "AnyRow",
+    "read_personalized_table",
+    "read_table",
+    "summarize",
+    "write_table",
+]
 
+AnyRow = Row | PersonalizedRow | CellRow
+Kind = TypeVar("Kind", Row, PersonalizedRow)
 
-@dataclass(frozen=True)
-class Row:
-    """Mean losses of one estimator at one point.
-
-    Attributes
-    ----------
-    data, k, sensitive, n, mechanism, epsilon
-        The point; `sensitive` is the number of values that the mechanism protects.
-    estimator : str
-        Its name in `uldp.experiments.METHODS`.
-    realizations : int
-        How many the means are of.
-    tv, mse : float
-        Mean total variation and mean squared l2 loss.
-    tv_error, mse_error : float or None
-        Their standard errors; None after a single realization.
-    expected_tv, expected_mse : float or None
-        For the empirical estimate what `uldp.losses` forecasts, the TV for this very n.
-    """
-
-    data: str
-    k: int
-    sensitive: int
-    n: int
-    mechanism: str
-    epsilon: float | None
-    estimator: str
-    realizations: int
-    tv: float
-    tv_error: float | None
-    mse: float
-    mse_error: float | None
-    expected_tv: float | None
-    expected_mse: float | None
-
-
-COLUMNS = tuple(column.name for column in fields(Row))
 READERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("data", "mechanism", "estimator"), str),
-    **dict.fromkeys(("k", "sensitive", "n", "realizations"), int),
+    **dict.fromkeys(("data", "mechanism", "estimator", "knowledge", "tag"), str),
+    **dict.fromkeys(("k", "sensitive", "n", "realizations", "row", "column"), int),
 }
 
 
-def summarize(point: Point, realizations: Sequence[Mapping[str, Losses]]) -> list[Row]:
-    """Return a row for each estimator of a point, from its losses by estimator."""
+def summarize(
+    point: Point, realizations: Sequence[Mapping[str, Losses]]
+) -> Sequence[Row | PersonalizedRow]:
+    """Return the rows of a point, from its losses by estimator.
+
+    There is one for each estimator and, with a `PersonalizedPoint`, each kind of knowledge.
+    """
     expected: Sequence[float | None] = (None, None)
     if EXPECTED in point.methods:
         expected = np.mean([losses[EXPECTED] for losses in realizations], axis=0).tolist()
-    rows = []
-    for method in point.methods:
-        if method == EXPECTED:
-            continue
-        losses = np.array([losses[method] for losses in realizations])
-        tv, mse = losses.mean(axis=0).tolist()
-        tv_error, mse_error = (
-            (losses.std(axis=0, ddof=1) / np.sqrt(len(losses))).tolist()
-            if len(losses) > 1
-            else (None, None)
-        )
-        row = Row(
-            data=point.data,
-            k=point.histogram.domain.size,
-            sensitive=point.protected,
-            n=point.n,
-            mechanism=point.mechanism,
-            epsilon=point.epsilon,
-            estimator=method,
-            realizations=len(losses),
-            tv=tv,
-            tv_error=tv_error,
-            mse=mse,
-            mse_error=mse_error,
-            expected_tv=expected[0] if method == "empirical" else None,
-            expected_mse=expected[1] if method == "empirical" else None,
-        )
-        rows.append(row)
-    return rows
+    by_method = {
+        method: np.array([losses[method] for losses in realizations])
+        for method in point.methods
+        if method != EXPECTED
+    }
+    if isinstance(point, PersonalizedPoint):
+        return [
+            _personalized_row(point, method, knowledge, losses, expected[0])
+            for method, losses in by_method.items()
+            for knowledge in KNOWLEDGE
+        ]
+    return [_row(point, method, losses, expected) for method, losses in by_method.items()]
 
 
-def write_table(path: Path, rows: Iterable[Row], header: Iterable[str]) -> None:
-    """Write rows as CSV, losses to six digits, under header lines that begin with "#".
+def _row(
+    point: Point, method: str, losses: NDArray[np.float64], expected: Sequence[float | None]
+) -> Row:
+    (tv, mse), (tv_error, mse_error) = _means(losses)
+    return Row(
+        data=point.data,
+        k=point.histogram.domain.size,
+        sensitive=point.protected,
+        n=point.n,
+        mechanism=point.mechanism,
+        epsilon=point.epsilon,
+        estimator=method,
+        realizations=len(losses),
+        tv=tv,
+        tv_error=tv_error,
+        mse=mse,
+        mse_error=mse_error,
+        expected_tv=expected[0] if method == "empirical" else None,
+        expected_mse=expected[1] if method == "empirical" else None,
+    )
+
+
+def _personalized_row(
+    point: PersonalizedPoint,
+    method: str,
+    knowledge: str,
+    losses: NDArray[np.float64],
+    expected_first: float | None,
+) -> PersonalizedRow:
+    own = 2 + 3 * KNOWLEDGE.index(knowledge)
+    (tv, mse, second), (tv_error, mse_error, second_error) = _means(losses[:, own : own + 3])
+    (first, second_bound), (first_error, _) = _means(losses[:, :2])
+    base = point.law.domain.base
+    return PersonalizedRow(
+        data=point.data,
+        k=base.size,
+        sensitive=base.sensitive.size,
+        n=point.n,
+        mechanism=point.mechanism,
+        epsilon=point.epsilon,
+        knowledge=knowledge,
+        estimator=method,
+        realizations=len(losses),
+        tv=tv,
+        tv_error=tv_error,
+        mse=mse,
+        mse_error=mse_error,
+        first=first,
+        first_error=first_error,
+        second=second,
+        second_error=second_error,
+        second_bound=second_bound,
+        expected_first=expected_first if method == "empirical" else None,
+    )
+
+
+def _means(losses: NDArray[np.float64]) -> tuple[list[float], list[float | None]]:
+    """Return the means over the realizations and their standard errors."""
+    n, columns = losses.shape
+    means: list[float] = losses.mean(axis=0).tolist()
+    if n == 1:
+        return means, [None] * columns
+    return means, (losses.std(axis=0, ddof=1) / np.sqrt(n)).tolist()
+
+
+def write_table(path: Path, rows: Sequence[AnyRow], header: Iterable[str]) -> None:
+    """Write rows of one kind as CSV, fractions to six digits, under header lines with "#".
 
     The file is replaced as a whole.
     """
@@ -104,24 +132,44 @@ def write_table(path: Path, rows: Iterable[Row], header: Iterable[str]) -> None:
     with unfinished.open("w", encoding="utf-8", newline="") as file:
         file.writelines(f"# {line}\n" for line in header)
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        writer.writerow(_columns(type(rows[0])))
         writer.writerows([_text(*cell) for cell in asdict(row).items()] for row in rows)
     unfinished.replace(path)
 
 
 def read_table(path: str | os.PathLike[str]) -> list[Row]:
-    """Read a table that `write_table` wrote.
+    """Read a table of Figures 5 to 7 that `write_table` wrote.
 
     Raises
     ------
     ValueError
-        If the columns are not those of a table of losses.
+        If the columns are not those of a `Row`.
     """
-    with Path(path).open(encoding="utf-8", newline="") as file:
+    return _read(path, Row)
+
+
+def read_personalized_table(path: str | os.PathLike[str]) -> list[PersonalizedRow]:
+    """Read the table of Figure 8 or Table 1 that `write_table` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the columns are not those of a `PersonalizedRow`.
+    """
+    return _read(path, PersonalizedRow)
+
+
+def _read(path: str | os.PathLike[str], kind: type[Kind]) -> list[Kind]:
+    columns = _columns(kind)
+    with _checks.path(path, "path").open(encoding="utf-8", newline="") as file:
         table = csv.DictReader(line for line in file if not line.startswith("#"))
-        if tuple(table.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path}: expected columns {','.join(COLUMNS)}")
-        return [Row(**{name: _value(name, text) for name, text in row.items()}) for row in table]
+        if tuple(table.fieldnames or ()) != columns:
+            raise ValueError(f"{path}: expected columns {','.join(columns)}")
+        return [kind(**{name: _value(name, text) for name, text in row.items()}) for row in table]
+
+
+def _columns(kind: type[AnyRow]) -> tuple[str, ...]:
+    return tuple(column.name for column in fields(kind))
 
 
 def _text(column: str, value: object) -> str:

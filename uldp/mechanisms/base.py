@@ -11,14 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks, estimators, likelihood, losses
 from uldp._bits import blocks
+from uldp.decoders import Decoder
 from uldp.domain import Domain
 from uldp.likelihood import Evidence, MaximumLikelihood
-from uldp.tallies import Support, Tally
+from uldp.tallies import Tally
 
 __all__ = ["Mechanism", "Seed"]
 
 Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 
+LARGEST_EPSILON = 500
 MATRIX_ENTRIES = 1 << 24
 USERS_AT_ONCE = 1 << 16
 
@@ -37,7 +39,7 @@ class Mechanism(ABC):
     Raises
     ------
     ValueError
-        If ε is not a finite number above 0.
+        If ε is not above 0 and at most 500.
     TypeError
         If an argument is of the wrong type.
     """
@@ -49,7 +51,13 @@ class Mechanism(ABC):
 
     def __post_init__(self) -> None:
         _checks.instance(self.domain, "domain", Domain)
-        object.__setattr__(self, "epsilon", _checks.positive(self.epsilon, "epsilon"))
+        epsilon = _checks.positive(self.epsilon, "epsilon")
+        if epsilon > LARGEST_EPSILON:
+            raise ValueError(
+                f"epsilon must be at most {LARGEST_EPSILON}, beyond which probabilities are too "
+                f"small for floating point, got {epsilon}"
+            )
+        object.__setattr__(self, "epsilon", epsilon)
 
     @property
     def sensitive(self) -> NDArray[np.intp]:
@@ -69,8 +77,9 @@ class Mechanism(ABC):
         values : label, index, or one-dimensional array of either
             The users' true values (see `Domain.indices`).
         rng : optional
-            What `numpy.random.default_rng` takes; None seeds its generator, a statistical and not a
-            cryptographic one, with fresh entropy from the system.
+            What `numpy.random.default_rng` takes. None is NumPy's default generator, seeded in each
+            call with 128 bits of entropy from the operating system; it is a statistical generator,
+            not made to withstand an attacker. For real answers use `uldp.secure.generator()`.
 
         Returns
         -------
@@ -83,7 +92,7 @@ class Mechanism(ABC):
             If a value is not in the domain.
         """
         indices = self.domain.indices(values)
-        generator = np.random.default_rng(rng)
+        generator = _checks.generator(rng, "rng")
         users = np.atleast_1d(indices)
         reports = np.empty(users.size, dtype=self.report_dtype)
         for block in blocks(users.size, USERS_AT_ONCE):
@@ -122,14 +131,16 @@ class Mechanism(ABC):
             raise ValueError(f"reports must have shape ({expected}), got {array.shape}")
         array = array.reshape(-1, *dtype.shape)
         limits = np.iinfo(dtype.base)
-        if array.dtype != dtype.base and array.size:
-            if array.min() < limits.min or array.max() > limits.max:
+        if array.dtype != dtype.base:
+            if array.size and (array.min() < limits.min or array.max() > limits.max):
                 raise ValueError(f"reports must fit {dtype.base}, got {array.min()}..{array.max()}")
             array = array.astype(dtype.base)
         return array
 
     def simulate(self, true_counts: ArrayLike, rng: Seed = None) -> Tally:
-        """Draw a tally with the law of `tally(privatize(...))` on a population, in O(k).
+        """Draw a tally with the law of `tally(privatize(...))` on a population.
+
+        This takes O(k), or for block designs of sizes d O(k + s Σ d), however many users there are.
 
         Parameters
         ----------
@@ -144,7 +155,7 @@ class Mechanism(ABC):
             If the counts are not k whole numbers of 0 or more.
         """
         counts = _checks.counts(true_counts, "true_counts", self.domain.size)
-        generator = np.random.default_rng(rng)
+        generator = _checks.generator(rng, "rng")
         return Tally(self, int(counts.sum()), self._simulate_counts(counts, generator))
 
     def estimate(
@@ -219,14 +230,32 @@ class Mechanism(ABC):
         """The type of one report; a vector of bytes is a dtype with a shape."""
 
     @property
+    def tally_shape(self) -> tuple[int, ...]:
+        """The shape of a tally's counts, (k,) unless said otherwise."""
+        return (self.domain.size,)
+
+    @property
     @abstractmethod
-    def support(self) -> Support:
-        """The probabilities with which a report supports each value."""
+    def decoder(self) -> Decoder:
+        """The empirical estimate, and the law of its errors."""
 
     @property
     @abstractmethod
     def outputs(self) -> NDArray[Any]:
         """All reports that some value can lead to, in the order of the matrix's columns."""
+
+    @property
+    @abstractmethod
+    def output_count(self) -> int:
+        """The number |Y| of `outputs`, known without listing them."""
+
+    @property
+    @abstractmethod
+    def revealed_share(self) -> float:
+        """The probability that a user with a non-sensitive value reveals it.
+
+        It is 0 if the mechanism has no non-sensitive values.
+        """
 
     @property
     @abstractmethod

@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from uldp import _checks
-from uldp._bits import bernoulli, column_sums, pack, random_bytes, unpack
-from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Mechanism
-from uldp.tallies import Support, Tally
+from uldp._bits import bernoulli, pack, random_bytes, unpack
+from uldp.decoders import Support
+from uldp.mechanisms.sets import SetMechanism
+from uldp.optimal_theta import minimax_log_odds
 
 __all__ = ["Rappor", "UtilityOptimizedRappor"]
 
+LEAST_THETA = 1e-80
+
 
 @dataclass(frozen=True)
-class UtilityOptimizedRappor(Mechanism):
+class UtilityOptimizedRappor(SetMechanism):
     """Utility-optimized RAPPOR, the (X_S, θ, ε)-uRAP of Definition 4 (eqs. 7-10).
 
     A user sends one bit per value. On X_S the bit of her own value is 1 with probability θ, each
@@ -39,19 +41,21 @@ class UtilityOptimizedRappor(Mechanism):
     ----------
     domain, epsilon
         See `Mechanism`.
-    theta : float, optional
-        θ in (0, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
-        θ = 1/2 is optimized unary encoding (Wang et al. 2017).
+    theta : float or "optimal", optional
+        θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
+        θ = 1/2 is optimized unary encoding (Wang et al. 2017), and "optimal" that of the least
+        worst-case l2 loss (see `uldp.optimal_theta`), 1 where nothing is sensitive. The field holds
+        the number.
 
     Raises
     ------
     ValueError
-        If ε is not a finite number above 0, or θ does not lie in (0, 1).
+        If ε or θ is out of its range.
     TypeError
         If an argument is of the wrong type.
     """
 
-    theta: float | None = None
+    theta: float | Literal["optimal"] | None = None
     _log_odds: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,27 +63,23 @@ class UtilityOptimizedRappor(Mechanism):
         if self.theta is None:
             log_odds = self.epsilon / 2
             theta = float(expit(log_odds))
+        elif isinstance(self.theta, str):
+            if self.theta != "optimal":
+                raise ValueError(f"theta must be a number, None or 'optimal', got {self.theta!r}")
+            log_odds = minimax_log_odds(self.sensitive.size, self.nonsensitive.size, self.epsilon)
+            theta = float(expit(log_odds))
         else:
             theta = _checks.open_unit(self.theta, "theta")
+            if theta < LEAST_THETA:
+                raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
             log_odds = float(logit(theta))
         object.__setattr__(self, "theta", theta)
         object.__setattr__(self, "_log_odds", log_odds)
 
     @property
-    def report_dtype(self) -> np.dtype[Any]:
-        """The type of one report: a row of bytes."""
-        return np.dtype((np.uint8, (self._set_bytes + self._revealed_dtype.itemsize,)))
-
-    @property
-    def _set_bytes(self) -> int:
-        return -(-self.sensitive.size // 8)
-
-    @property
-    def _revealed_dtype(self) -> np.dtype[Any]:
-        values = self.nonsensitive.size
-        if values == 0:
-            return np.dtype("V0")
-        return next(np.dtype(t) for t in ("<u1", "<u2", "<u4") if values <= np.iinfo(t).max)
+    def decoder(self) -> Support:
+        """Each count by itself, by the law of `support`."""
+        return self.support
 
     @cached_property
     def support(self) -> Support:
@@ -112,10 +112,14 @@ class UtilityOptimizedRappor(Mechanism):
         return reports
 
     @property
-    def protected(self) -> NDArray[np.bool_]:
-        """The outputs without a revealed value."""
-        mask: NDArray[np.bool_] = self._revealed(self.outputs) == 0
-        return mask
+    def output_count(self) -> int:
+        """The number 2^s (|X_N| + 1) of sets of sensitive values, with or without another value."""
+        return (self.nonsensitive.size + 1) << self.sensitive.size
+
+    @property
+    def revealed_share(self) -> float:
+        """1 - d2, the probability that the own bit on X_N is 1."""
+        return float(self.support.own[self.nonsensitive[0]]) if self.nonsensitive.size else 0.0
 
     def transition_matrix(self) -> NDArray[np.float64]:
         """Return Q(y|x) of eqs. (7)-(10) over the reachable outputs, shape (k, 2^s (|X_N| + 1))."""
@@ -136,27 +140,6 @@ class UtilityOptimizedRappor(Mechanism):
                 )
             matrix[x] = each_bit.prod(axis=1) * reveal
         return matrix
-
-    @cached_property
-    def _place(self) -> NDArray[np.int32]:
-        """The number of each value in its class: 1, 2, ... on X_S and -1, -2, ... on X_N."""
-        place = np.empty(self.domain.size, dtype=np.int32)
-        place[self.sensitive] = np.arange(1, self.sensitive.size + 1)
-        place[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
-        return place
-
-    def _reports(self, sets: NDArray[np.uint8], revealed: NDArray[Any]) -> NDArray[np.uint8]:
-        if not self.nonsensitive.size:
-            return sets
-        reports = np.empty(len(sets), dtype=self.report_dtype)
-        reports[:, : self._set_bytes] = sets
-        reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0] = revealed
-        return reports
-
-    def _revealed(self, reports: NDArray[np.uint8]) -> NDArray[Any]:
-        if not self.nonsensitive.size:
-            return np.zeros(len(reports), dtype=np.uint8)
-        return reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0]
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
         places = self._place[users]
@@ -190,40 +173,11 @@ class UtilityOptimizedRappor(Mechanism):
         return np.maximum(-places, 0) * shown
 
     def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        s, width = self.sensitive.size, self._set_bytes
-        if s % 8 and (reports[:, width - 1] >> (s % 8)).any():
-            raise ValueError(f"reports must have no bit set beyond the {s} sensitive values")
-        revealed = self._revealed(reports)
-        values = self.nonsensitive.size
-        if revealed.size and revealed.max() > values:
-            raise ValueError(
-                f"reports must reveal one of {values} non-sensitive values, got {revealed.max()}"
-            )
+        self._check_sets(reports)
         counts = np.empty(self.domain.size, dtype=np.int64)
-        counts[self.sensitive] = column_sums(reports[:, :width], s) if s else 0
-        counts[self.nonsensitive] = np.bincount(revealed, minlength=values + 1)[1:]
+        counts[self.sensitive] = self._count_sets(reports)
+        counts[self.nonsensitive] = self._count_revealed(reports)
         return counts
-
-    def evidence(self, reports: ArrayLike | Tally) -> Evidence:
-        """Return the sets of the protected reports (see `Mechanism.evidence`).
-
-        Sets of up to 16 values are counted rather than listed. A tally does not do: it no longer
-        knows which bits came together.
-        """
-        if isinstance(reports, Tally):
-            raise ValueError(
-                "reports must be the reports themselves or their evidence, got a tally, which does "
-                "not know which bits came together"
-            )
-        checked = self._as_reports(reports)
-        counts = self._count(checked)
-        sets = checked[self._revealed(checked) == 0, : self._set_bytes]
-        times = np.ones(len(sets), dtype=np.int64)
-        if self._set_bytes <= 2:
-            digits = 256 ** np.arange(self._set_bytes)
-            codes, times = np.unique(sets @ digits, return_counts=True)
-            sets = (codes[:, None] // digits % 256).astype(np.uint8)
-        return Evidence(self, np.ascontiguousarray(sets.T), times, counts[self.nonsensitive])
 
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator

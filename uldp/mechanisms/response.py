@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import estimators
 from uldp._bits import bernoulli
+from uldp.decoders import Support
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Mechanism
-from uldp.tallies import Support, Tally
+from uldp.tallies import Tally
 
 __all__ = ["RandomizedResponse", "UtilityOptimizedRR"]
 
@@ -34,6 +35,11 @@ class UtilityOptimizedRR(Mechanism):
     def report_dtype(self) -> np.dtype[Any]:
         """The type of one report: int64, the index of a value."""
         return np.dtype(np.int64)
+
+    @property
+    def decoder(self) -> Support:
+        """Each count by itself, by the law of `support`."""
+        return self.support
 
     @cached_property
     def support(self) -> Support:
@@ -59,6 +65,16 @@ class UtilityOptimizedRR(Mechanism):
     def outputs(self) -> NDArray[Any]:
         """The reports 0, ..., k - 1."""
         return np.arange(self.domain.size)
+
+    @property
+    def output_count(self) -> int:
+        """The number k of values."""
+        return self.domain.size
+
+    @property
+    def revealed_share(self) -> float:
+        """c3, the probability to keep the value."""
+        return float(self._choices[0]) if self.nonsensitive.size else 0.0
 
     @property
     def protected(self) -> NDArray[np.bool_]:

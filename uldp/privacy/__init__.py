@@ -13,6 +13,7 @@ from uldp.privacy.composition import (
     postprocess,
     preserves_data_types,
 )
+from uldp.privacy.empirical import EmpiricalLevel, empirical_level
 from uldp.privacy.levels import (
     Audit,
     Channel,
@@ -26,10 +27,12 @@ from uldp.privacy.levels import (
 __all__ = [
     "Audit",
     "Channel",
+    "EmpiricalLevel",
     "Witness",
     "audit",
     "compose",
     "compose_repeatedly",
+    "empirical_level",
     "ldp_level",
     "osldp_level",
     "parallel",

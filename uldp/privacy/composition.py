@@ -41,7 +41,10 @@ def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
         If the mechanisms do not fit together.
     """
     _checks.instance(first, "first", Channel)
-    seconds = [second] * first.matrix.shape[1] if isinstance(second, Channel) else list(second)
+    if isinstance(second, Channel):
+        seconds = [second] * first.matrix.shape[1]
+    else:
+        seconds = _checks.items(second, "second")
     if len(seconds) != first.matrix.shape[1]:
         raise ValueError(
             f"second must hold a mechanism for each of {first.matrix.shape[1]} outputs of the "
@@ -111,7 +114,12 @@ def parallel(channel: Channel, Q: ArrayLike) -> Channel:
     ValueError
         If Q is not a stochastic matrix on the same inputs.
     """
+    _checks.instance(channel, "channel", Channel)
     matrix = _checks.stochastic(Q, "Q")
+    if len(matrix) != len(channel.matrix):
+        raise ValueError(
+            f"Q must have a row for each of {len(channel.matrix)} inputs, got {len(matrix)}"
+        )
     return compose(channel, Channel(matrix, np.ones(matrix.shape[1], dtype=np.bool_)))
 
 
@@ -140,7 +148,8 @@ def postprocess(channel: Channel, R: ArrayLike, protected: ArrayLike) -> Channel
     ValueError
         If R is not a stochastic matrix on the outputs of the channel, or `protected` does not fit.
     """
-    return Channel(channel.matrix @ _processing(R, channel), np.asarray(protected))
+    matrix = _processing(R, channel)
+    return Channel(channel.matrix @ matrix, _checks.as_array(protected, "protected"))
 
 
 def preserves_data_types(channel: Channel, R: ArrayLike, protected: ArrayLike) -> bool:
@@ -165,6 +174,7 @@ def preserves_data_types(channel: Channel, R: ArrayLike, protected: ArrayLike) -
 
 
 def _processing(R: ArrayLike, channel: Channel) -> np.ndarray:
+    _checks.instance(channel, "channel", Channel)
     matrix = _checks.stochastic(R, "R")
     if len(matrix) != channel.matrix.shape[1]:
         raise ValueError(

@@ -87,6 +87,7 @@ class Channel:
     @classmethod
     def of(cls, mechanism: Mechanism) -> Channel:
         """Return the explicit form of a mechanism on a small domain."""
+        _checks.mechanism(mechanism, "mechanism")
         return cls(mechanism.transition_matrix(), mechanism.protected)
 
     @property

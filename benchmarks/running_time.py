@@ -1,0 +1,317 @@
+"""Time maximum likelihood at the paper's largest size; exit with 1 if a target is missed.
+
+All times are CPU seconds with one thread: on an idle machine, seconds.
+"""
+
+import argparse
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+
+import numpy as np
+from speed import circumstances, python_of_others
+from threadpoolctl import threadpool_limits
+
+from uldp import Mechanism, RandomizedResponse, Rappor, UtilityOptimizedRappor, UtilityOptimizedRR
+from uldp._bits import blocks, unpack
+from uldp.datasets import census
+from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood
+
+HERE = Path(__file__).parent
+FAMILIES: dict[str, type[Mechanism]] = {
+    "RR": RandomizedResponse,
+    "uRR": UtilityOptimizedRR,
+    "uRAP": UtilityOptimizedRappor,
+    "RAPPOR": Rappor,
+}
+EPSILON = 6.0
+AT_CERTIFICATE = 1e-4
+TOLERANCES = (AT_CERTIFICATE, 1e-6)
+TARGETS = {"RR": "<= 0.1", "uRR": "<= 0.1", "uRAP": "<= 20", "RAPPOR": "<= 150"}
+MEMORY_TARGET = "<= 4"
+RUNS, SECONDS_FOR_RUNS = 5, 10
+ENTRIES_AT_ONCE = 1 << 20
+MOST_STEPS = 20_000
+COLUMNS = (
+    *("series", "mechanism", "k", "s", "n", "epsilon", "quantity", "tolerance"),
+    *("value", "lowest", "highest", "unit", "target", "met"),
+)
+WIDTHS = (13, 6, 5, 4, 6, 3, 45, 6, 10, 10, 10, 15, 6, 3)
+Runs = list[float]
+Row = list[str]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the cases are: pairs are of attributes and users.
+
+    Attributes
+    ----------
+    table
+        The case of the paper's table.
+    counted
+        The smaller cases at which the steps of EM for uRAP and RAPPOR are counted, each with the
+        certificates to reach.
+    by_k, by_n, by_epsilon
+        The cases and budgets at which growth is shown; `by_epsilon` is of the case `at_epsilons`.
+    others
+        The cases, with the most steps, at which the other library's EM runs.
+    """
+
+    table: tuple[int, int]
+    counted: tuple[tuple[tuple[int, int], tuple[float, ...]], ...]
+    by_k: tuple[tuple[int, int], ...]
+    by_n: tuple[tuple[int, int], ...]
+    by_epsilon: tuple[float, ...]
+    at_epsilons: tuple[int, int]
+    others: tuple[tuple[tuple[int, int], int], ...]
+
+
+FULL = Sizes(
+    table=(9, 240_000),
+    counted=(((4, 7_500), TOLERANCES), ((5, 15_000), TOLERANCES), ((6, 30_000), TOLERANCES[:1])),
+    by_k=tuple((attributes, 20_000) for attributes in range(4, 10)),
+    by_n=((4, 10_000), (4, 40_000), (4, 160_000), (4, 640_000)),
+    by_epsilon=(0.1, 0.5, 1, 2, 4, 6, 8, 10),
+    at_epsilons=(4, 50_000),
+    others=(((4, 240_000), 10_000), ((9, 240_000), 100)),
+)
+QUICK = Sizes(
+    table=(4, 2_000),
+    counted=(((4, 500), TOLERANCES[:1]),),
+    by_k=((4, 500), (5, 500)),
+    by_n=((4, 500), (4, 1_000)),
+    by_epsilon=(1, 6),
+    at_epsilons=(4, 500),
+    others=(),
+)
+
+
+class Case:
+    """Reports of users drawn from the census frequencies, and the lines of the table on them."""
+
+    def __init__(self, series: str, name: str, size: tuple[int, int], epsilon: float = EPSILON):
+        attributes, n = size
+        histogram = census(attributes)
+        self.series, self.name, self.n = series, name, n
+        self.mechanism = FAMILIES[name](histogram.domain, epsilon)
+        self.truth = histogram.frequencies
+        values = np.random.default_rng(1).choice(self.truth.size, size=n, p=self.truth)
+        self.reports = self.mechanism.privatize(values, 2)
+        self.to_evidence, self.evidence = timed(self.mechanism.evidence, self.reports)
+
+    def row(
+        self,
+        quantity: str,
+        runs: Runs,
+        unit: str,
+        tolerance: float | None = None,
+        target: str = "",
+    ) -> Row:
+        """Return a line of the table, with the median of the runs; a target is "<= x"."""
+        domain, value = self.mechanism.domain, median(runs)
+        met = ("yes" if value <= float(target[3:]) else "NO") if target else ""
+        sizes = domain.size, domain.sensitive.size, self.n
+        return [
+            *(self.series, self.name, *map(str, sizes), f"{self.mechanism.epsilon:g}", quantity),
+            "" if tolerance is None else f"{tolerance:g}",
+            *(f"{x:.4g}" for x in (value, min(runs), max(runs))),
+            *(unit, target, met),
+        ]
+
+    def climb(self, tolerance: float, target: str = "") -> Iterator[Row]:
+        """Yield the lines on maximum likelihood from the evidence."""
+        runs, found = timed(maximum_likelihood, self.evidence, tolerance)
+        yield self.row("maximum likelihood", runs, "s", tolerance, target)
+        yield self.row("passes", [found.passes], "passes", tolerance)
+        yield self.row("certificate", [found.certificate], "nats per report", tolerance)
+        yield self.row("certificate times n", [self.n * found.certificate], "nats", tolerance)
+
+    def one_pass(self) -> Iterator[Row]:
+        """Yield the lines on one pass over the sets, which is a step of EM, and on its floor."""
+        if self.evidence.sets is None:
+            return
+        k = self.mechanism.domain.size
+        runs, _ = timed(em, self.evidence, np.full(k, 1 / k), 1)
+        yield self.row("one pass", runs, "s")
+        yield self.row("reading the sets once", timed(read, self.evidence.sets)[0], "s")
+        yield self.row("size of the sets", [self.evidence.sets.nbytes / 1e6], "MB")
+
+    def dense(self) -> Iterator[Row]:
+        """Yield the line on one step of dense EM."""
+        k = self.mechanism.domain.size
+        step = dense_em(self.mechanism, self.reports)
+        runs, after = timed(step, np.full(k, 1 / k))
+        np.testing.assert_allclose(after, em(self.evidence, np.full(k, 1 / k), 1), rtol=1e-9)
+        yield self.row("one step of dense EM", runs, "s")
+
+    def count_steps(self, tolerances: tuple[float, ...]) -> Iterator[Row]:
+        """Yield the lines on the steps that EM takes from the uniform distribution."""
+        for tolerance, steps in em_steps(self.evidence, tolerances, MOST_STEPS).items():
+            yield self.row("steps of EM", [steps], "steps", tolerance)
+
+    def other_library(self, most_steps: int) -> Iterator[Row]:
+        """Yield the lines on the EM of multi-freq-ldpy and on uldp, both from the reports."""
+        runs, found = timed(self.mechanism.maximum_likelihood, self.reports, AT_CERTIFICATE)
+        yield self.row("uldp from the reports", runs, "s", AT_CERTIFICATE)
+        options = self.mechanism.domain.size, self.mechanism.epsilon, most_steps
+        call = [python_of_others(), str(HERE / "ibu.py"), self.name, *map(str, options)]
+        one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
+        answer = subprocess.check_output(call, input=self.reports.tobytes(), env=one_thread)
+        taken, estimate = json.loads(answer)
+        yield self.row(f"multi-freq-ldpy, at most {most_steps:,} steps", [taken], "s")
+        theirs = np.array(estimate) / np.sum(estimate)
+        below = log_likelihood(self.evidence, found.p) - log_likelihood(self.evidence, theirs)
+        yield self.row("multi-freq-ldpy's log-likelihood below uldp's", [below], "nats")
+        for library, p in (("uldp", found.p), ("multi-freq-ldpy", theirs)):
+            yield self.row(f"TV of {library}", [np.abs(p - self.truth).sum() / 2], "")
+
+
+def timed(job: Callable[..., Any], *arguments: Any) -> tuple[Runs, Any]:
+    """Return the times of up to 5 calls, fewer if they take long, and the last result."""
+    runs: Runs = []
+    while len(runs) < RUNS and sum(runs) < SECONDS_FOR_RUNS:
+        start = process_time()
+        result = job(*arguments)
+        runs.append(process_time() - start)
+    return runs, result
+
+
+def read(sets: np.ndarray) -> int:
+    """Read every byte once, in words of eight."""
+    return int(np.bitwise_or.reduce(sets.ravel()[: sets.size // 8 * 8].view(np.uint64)))
+
+
+def dense_em(mechanism: Mechanism, reports: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a step of EM as one writes it down, with the matrix of all likelihoods.
+
+    For RR and uRR these are the columns of Q; for RAPPOR and uRAP the rows are the users', made
+    block by block, because all of them would fill 25 GB at the size of the table.
+    """
+    n, order = len(reports), np.concatenate([mechanism.sensitive, mechanism.nonsensitive])
+    if reports.ndim == 1:
+        law, counts = mechanism.support, np.bincount(reports, minlength=order.size)
+        matrix = np.tile(law.other, (order.size, 1))
+        np.fill_diagonal(matrix, law.own)
+        return lambda p: p * (matrix @ (counts / (p @ matrix))) / n
+
+    def step(p: np.ndarray) -> np.ndarray:
+        gradient = np.zeros(order.size)
+        for block in blocks(n, max(1, ENTRIES_AT_ONCE // order.size)):
+            rows = likelihoods(mechanism, reports[block])
+            gradient += (1 / (rows @ p[order])) @ rows
+        after = np.empty_like(p)
+        after[order] = p[order] * gradient / n
+        return after
+
+    return step
+
+
+def likelihoods(mechanism: Mechanism, reports: np.ndarray) -> np.ndarray:
+    """Return each report's likelihood by value, up to a factor, the sensitive values first."""
+    s, k = mechanism.sensitive.size, mechanism.domain.size
+    width = -(-s // 8)
+    rows = np.ones((len(reports), k))
+    rows[:, :s] += np.expm1(mechanism.epsilon) * unpack(reports[:, :width], s)
+    revealed = reports[:, width:] @ 256 ** np.arange(reports.shape[1] - width)
+    users = np.flatnonzero(revealed)
+    rows[users] = 0
+    rows[users, s + revealed[users] - 1] = 1
+    return rows
+
+
+def em_steps(evidence: Evidence, tolerances: tuple[float, ...], most: int) -> dict[float, int]:
+    """Return how many steps EM takes from the uniform distribution to each certificate.
+
+    A step multiplies p by the gradient of the mean log-likelihood, so that it shows the certificate
+    of the point where it starts.
+    """
+    k = evidence.mechanism.domain.size
+    p, found = np.full(k, 1 / k), {}
+    for steps in range(most + 1):
+        after = em(evidence, p, 1)
+        certificate = (after[p > 0] / p[p > 0]).max() - 1
+        found |= {t: steps for t in tolerances if t not in found and certificate <= t}
+        if len(found) == len(tolerances):
+            break
+        p = after
+    return found
+
+
+def table(sizes: Sizes) -> Iterator[Row]:
+    """Yield the lines at the size of the paper's table: ours first, for the peak of memory."""
+    cases = [Case("table", name, sizes.table) for name in FAMILIES]
+    for case in cases:
+        yield case.row("evidence from the reports", case.to_evidence, "s")
+        for tolerance in TOLERANCES:
+            yield from case.climb(tolerance, TARGETS[case.name] * (tolerance == AT_CERTIFICATE))
+        yield from case.one_pass()
+    yield cases[-1].row("peak of memory", [peak_memory()], "GB", target=MEMORY_TARGET)
+    for case in cases:
+        yield from case.dense()
+    for case in cases[:-1]:
+        yield from case.count_steps(TOLERANCES if case.evidence.sets is None else TOLERANCES[:1])
+
+
+def growth(sizes: Sizes) -> Iterator[Row]:
+    """Yield the lines on how the time grows with k, n and ε."""
+    by_size = [("by k", size, EPSILON) for size in sizes.by_k]
+    by_size += [("by n", size, EPSILON) for size in sizes.by_n]
+    by_size += [("by epsilon", sizes.at_epsilons, epsilon) for epsilon in sizes.by_epsilon]
+    for series, size, epsilon in by_size:
+        for name in FAMILIES:
+            case = Case(series, name, size, epsilon)
+            yield from case.climb(AT_CERTIFICATE)
+            yield from case.one_pass()
+
+
+def everything(sizes: Sizes) -> Iterator[Row]:
+    """Yield all lines."""
+    yield from table(sizes)
+    for size, tolerances in sizes.counted:
+        for name in ("uRAP", "RAPPOR"):
+            yield from Case("steps", name, size).count_steps(tolerances)
+    yield from growth(sizes)
+    for size, most_steps in sizes.others:
+        for name in ("RR", "RAPPOR"):
+            yield from Case("other library", name, size).other_library(most_steps)
+
+
+def peak_memory() -> float:
+    """Return the peak of this process so far in GB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e9 if sys.platform == "darwin" else 1e9 / 1024)
+
+
+def main() -> int:
+    """Measure, print and, at full size, store the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, not stored")
+    sizes = QUICK if parser.parse_args().quick else FULL
+    loads, rows = [os.getloadavg()[0]], []
+    with threadpool_limits(1):
+        for row in everything(sizes):
+            print("  ".join(map(str.ljust, row, WIDTHS)), flush=True)
+            rows.append(row)
+            loads.append(os.getloadavg()[0])
+    if sizes is FULL:
+        _, machine, versions, _ = circumstances()
+        load = f"CPU seconds with one thread; load average {min(loads):.1f} to {max(loads):.1f}"
+        header = ["python benchmarks/running_time.py", machine, versions, load]
+        with (HERE / "results" / "running_time.csv").open("w", newline="") as file:
+            file.writelines(f"# {line}\n" for line in header)
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    return int(any("NO" in row for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""Reports alone never prove more than ε of a right sampler, and convict a broken one.
+
+Each bound has a confidence of 1 - 1e-6, and each distance from ε is missed by a right sampler with
+a probability of at most 1e-6, were the seeds random.
+"""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import uldp
+from uldp.privacy import EmpiricalLevel, empirical_level
+from uldp.privacy.empirical import _bound
+
+REPORTS = 1_000_000
+FALSE_ALARM = 1e-6
+CONFIDENCE = 1 - FALSE_ALARM
+EPSILON = 1.0
+DOMAIN = uldp.Domain(8, sensitive=range(5))
+AUDITED = {
+    "RR": uldp.RandomizedResponse,
+    "uRR": uldp.UtilityOptimizedRR,
+    "RAPPOR": uldp.Rappor,
+    "uRAP": uldp.UtilityOptimizedRappor,
+    "uRAP, θ = 1/2": partial(uldp.UtilityOptimizedRappor, theta=0.5),
+    "uBD": uldp.UtilityOptimizedBlockDesign,
+}
+
+
+def of_two_values(sampler, first: int, second: int, seed: int, **options) -> EmpiricalLevel:
+    rng = np.random.default_rng(seed)
+    reports = (sampler(np.full(REPORTS, value), rng) for value in (first, second))
+    return empirical_level(*reports, confidence=CONFIDENCE, **options)
+
+
+def level_and_distance(mechanism, first: int, second: int) -> tuple[float, float]:
+    """What the protected outputs of two values allow to prove, and by how much a bound may miss it.
+
+    The distance is that of the normal approximation, for the event of the largest ratio: from the
+    truth to the frequencies with the rate FALSE_ALARM, and from these to their confidence bounds.
+    """
+    p, q = mechanism.transition_matrix()[[first, second]][:, mechanism.protected]
+    largest = (p / q).max()
+    event = p / q > largest * (1 - 1e-9)
+    spread = sum(np.sqrt((1 - m) / (m * REPORTS / 2)) for m in (p[event].sum(), q[event].sum()))
+    return np.log(largest), 2 * stats.norm.isf(FALSE_ALARM / 2) * spread
+
+
+@pytest.mark.parametrize("values", [(0, 1), (4, 7), (7, 4)])
+@pytest.mark.parametrize("name", AUDITED)
+def test_a_right_sampler(name, values):
+    mechanism = AUDITED[name](DOMAIN, EPSILON)
+    protected = mechanism.outputs[mechanism.protected]
+    found = of_two_values(mechanism.privatize, *values, seed=1, outputs=protected)
+    level, distance = level_and_distance(mechanism, *values)
+    assert level < EPSILON * (1 + 1e-12)
+    assert distance < 0.1
+    assert level - distance < found.epsilon <= EPSILON
+    assert found.tested == (REPORTS // 2, REPORTS // 2)
+
+
+@pytest.mark.parametrize("name", ["uRR", "uRAP"])
+def test_what_is_not_protected_is_revealed(name):
+    mechanism = AUDITED[name](DOMAIN, EPSILON)
+    found = of_two_values(mechanism.privatize, 7, 4, seed=2)
+    assert found.epsilon > 9
+    assert found.hits[1] == 0
+
+
+def with_more_epsilon(mechanism, values, rng):
+    return type(mechanism)(mechanism.domain, mechanism.epsilon + 0.1).privatize(values, rng)
+
+
+def truth_in_one_of_twenty(mechanism, values, rng):
+    reports = mechanism.privatize(values, rng)
+    leaking = rng.integers(20, size=values.size) == 0
+    if reports.ndim == 1:
+        reports[leaking] = values[leaking]
+    else:
+        reports[leaking] = 0
+        reports[leaking, 0] = 1 << values[leaking]
+    return reports
+
+
+@pytest.mark.parametrize("broken", [with_more_epsilon, truth_in_one_of_twenty])
+@pytest.mark.parametrize("name", ["RR", "uRR", "RAPPOR", "uRAP"])
+def test_a_broken_sampler(name, broken):
+    mechanism = AUDITED[name](DOMAIN, EPSILON)
+    assert of_two_values(partial(broken, mechanism), 0, 1, seed=3).epsilon > EPSILON
+
+
+class BitFromTheOtherEnd(uldp.UtilityOptimizedRappor):
+    """The own bit is counted from the most significant one, all others from the least."""
+
+    @property
+    def _place(self):
+        place = super()._place
+        return np.where(place > 0, ((place - 1) ^ 7) + 1, place)
+
+
+class FourRandomBits(uldp.UtilityOptimizedRR):
+    """Whether to keep the value is decided by four bits, so that 1/16 is the finest share."""
+
+    def _perturb(self, users, rng):
+        replaced = rng.integers(16, size=users.size) < int(16 * self._choices[1])
+        return np.where(replaced, self.sensitive[rng.integers(5, size=users.size)], users)
+
+
+@pytest.mark.parametrize(("sampler", "epsilon"), [(BitFromTheOtherEnd, 1.0), (FourRandomBits, 3.0)])
+def test_a_sampler_that_is_wrong_in_its_bits(sampler, epsilon):
+    right, broken = sampler.__base__(DOMAIN, epsilon), sampler(DOMAIN, epsilon)
+    assert of_two_values(right.privatize, 0, 1, seed=4).epsilon <= epsilon
+    assert of_two_values(broken.privatize, 0, 1, seed=4).epsilon > epsilon
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.999])
+@pytest.mark.parametrize(("p", "q"), [(0.5, 0.2), (0.9, 0.9), (0.1, 0.01), (1.0, 0.6), (0.3, 1.0)])
+def test_the_bound_holds_as_often_as_promised(p, q, confidence):
+    """By enumeration of all outcomes of 40 and 60 reports."""
+    n = np.array([40, 60])
+    hits = np.meshgrid(*(np.arange(m + 1) for m in n), indexing="ij")
+    law = np.outer(stats.binom.pmf(np.arange(41), 40, p), stats.binom.pmf(np.arange(61), 60, q))
+    bounds = _bound(np.array(hits), n[:, None, None], confidence)
+    assert law[bounds > np.log(p / q) + 1e-12].sum() <= 1 - confidence
+
+
+@pytest.mark.parametrize(("hits", "tested"), [((7, 3), (40, 60)), ((40, 0), (40, 60))])
+def test_the_bound_is_that_of_the_exact_intervals(hits, tested):
+    intervals = [
+        stats.binomtest(*counts).proportion_ci(0.99, method="exact")
+        for counts in zip(hits, tested, strict=True)
+    ]
+    expected = np.log(intervals[0].low / intervals[1].high)
+    assert _bound(np.array(hits), np.array(tested), 0.99) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_event_is_not_judged_by_the_reports_that_chose_it():
+    """Reports that hardly ever come twice: a choice fits those that it has seen, and no others."""
+    first, second = np.random.default_rng(5).integers(100_000, size=(2, 4000))
+    assert empirical_level(first, second).epsilon == 0
+
+
+def test_the_event_is_what_tells_the_values_apart():
+    first, second = np.tile([3, 3, 3, 5], 1000), np.tile([3, 5, 5, 5], 1000)
+    rng = np.random.default_rng(0)
+    found = empirical_level(rng.permuted(first), rng.permuted(second))
+    assert found.event.tolist() == [3]
+    assert 0.8 < found.epsilon < np.log(3)
+    assert empirical_level(first, first).epsilon == 0
+    assert empirical_level(first, second, outputs=[5]).epsilon == 0
+    nothing = empirical_level(first, second, outputs=[4])
+    assert (nothing.epsilon, nothing.event.size, nothing.hits) == (0, 0, (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([1, 2, 3], [1] * 4), ValueError, "first must hold four or more reports"),
+        (([1] * 4, 5), ValueError, r"second must hold four or more reports, got shape \(\)"),
+        (([1] * 4, [[1]] * 4), ValueError, r"reports of one shape, got \(\) and \(1,\)"),
+        (([0.5] * 4, [1] * 4), TypeError, "first must hold integers"),
+        (([1] * 4, [1] * 4, 1.0), ValueError, "confidence must lie strictly between 0 and 1"),
+        (([1] * 4, [1] * 4, 0.9, 1), ValueError, r"outputs must be an array of reports"),
+    ],
+)
+def test_malformed_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        empirical_level(*arguments)

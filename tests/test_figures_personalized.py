@@ -1,0 +1,167 @@
+"""The figures on the personalised mechanism show what they are given and refuse other things."""
+
+import itertools
+from collections.abc import Iterator
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch
+
+import uldp
+from uldp.figures import personalized as pum_figures
+from uldp.figures.personalized import Measured
+from uldp.personalized import PersonalizedMechanism, TaggedDomain
+
+SIX = [f"$x_{i}$" for i in range(1, 7)]
+DOMAIN = TaggedDomain(uldp.Domain(SIX, sensitive=SIX[:1]), tags=["home", "work"])
+COMMON = uldp.UtilityOptimizedRR(DOMAIN, epsilon=1.0)
+GRID = uldp.datasets.manhattan()
+CURVES = {"a": {"one": ([1, 2], [3, 4]), "two": ([1, 2], [5, 6])}, "b": {"two": ([1], [7])}}
+
+
+@pytest.fixture(autouse=True)
+def close() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def arrows(ax: Axes) -> list[str]:
+    """The line styles of the arrows."""
+    return [p.get_linestyle() for p in ax.patches if isinstance(p, FancyArrowPatch)]
+
+
+def shades(ax: Axes, label: str) -> list[str]:
+    """The colours in which a label stands, from the left column to the right one."""
+    found = [text for text in ax.texts if text.get_text() == label]
+    return [t.get_color() for t in sorted(found, key=lambda text: text.get_position()[0])]
+
+
+def legend(axes: np.ndarray) -> list[str]:
+    (found,) = axes[0].figure.legends
+    return [text.get_text() for text in found.get_texts()]
+
+
+def test_the_overview_shows_the_map_and_what_the_common_mechanism_does() -> None:
+    ax = pum_figures.overview(PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"}))
+    # Two values go to bots. Six others of Z are left, each kept or sent to another of 3 in Y_P.
+    kept, elsewhere = 6, 3 * 2 + 3 * 3
+    assert sorted(arrows(ax)) == sorted(["-."] * 2 + ["-"] * (4 + kept) + [":"] * elsewhere)
+    assert shades(ax, SIX[1]) == shades(ax, SIX[2]) == ["black", "0.6", "0.6"]
+    assert shades(ax, SIX[0]) == shades(ax, SIX[5]) == ["black"] * 3
+    assert shades(ax, "⊥home") == shades(ax, "⊥work") == ["black"] * 2
+
+
+def test_arrows_to_bots_start_at_the_values_that_are_sensitive_to_the_user() -> None:
+    ax = pum_figures.overview(PersonalizedMechanism(COMMON, {SIX[4]: "work"}))
+    heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    (secret,) = [
+        p for p in ax.patches if isinstance(p, FancyArrowPatch) and p.get_linestyle() == "-."
+    ]
+    (_, start), (_, end) = secret._posA_posB
+    left = [t.get_position()[1] for t in ax.texts if t.get_text() == SIX[4]]
+    assert start in left
+    assert end == heights["⊥work"]
+
+
+def test_a_user_without_secrets_sends_everything() -> None:
+    ax = pum_figures.overview(PersonalizedMechanism(COMMON, {}))
+    assert "-." not in arrows(ax)
+    assert r"$\mathcal{X}_S^{(i)}$" not in {text.get_text() for text in ax.texts}
+    assert all(shades(ax, label) == ["black"] * 3 for label in SIX)
+
+
+def test_a_value_sensitive_to_all_may_have_a_tag_too() -> None:
+    ax = pum_figures.overview(PersonalizedMechanism(COMMON, {SIX[0]: "home"}))
+    assert arrows(ax).count("-.") == 1
+    assert shades(ax, SIX[0])[0] == "black"
+
+
+def test_the_overview_stands_where_it_is_asked_for_and_no_text_overlaps_another() -> None:
+    figure, place = plt.subplots(figsize=(6.6, 6.2), layout="constrained")
+    user = PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"})
+    assert pum_figures.overview(user, place) is place
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in place.texts]
+    assert all(figure.bbox.contains(*corner) for box in boxes for corner in (box.min, box.max))
+    assert not [a for a, b in itertools.combinations(boxes, 2) if a.overlaps(b)]
+
+
+def test_only_a_urr_has_reports_that_are_values() -> None:
+    user = PersonalizedMechanism(uldp.UtilityOptimizedRappor(DOMAIN, 1.0), {})
+    with pytest.raises(TypeError, match="common mechanism must be a UtilityOptimizedRR"):
+        pum_figures.overview(user)
+
+
+def test_maps_show_each_cell_at_its_place_with_one_scale_in_a_row() -> None:
+    corner, middle = np.zeros(625), np.full(625, 1 / 625)
+    corner[624] = 1
+    panels = {"a": corner, "b": middle, "c": middle, "d": middle}
+    axes = pum_figures.maps(panels, GRID, "share (%)", marked=26)
+    assert [ax.get_title() for ax in axes] == list(panels)
+    meshes = [ax.collections[0] for ax in axes]
+    assert [mesh.norm.vmax for mesh in meshes] == pytest.approx([100, 100, 0.16, 0.16])
+    shown = meshes[0].get_array()
+    assert shown[24, 24] == 100
+    assert np.ma.count(shown) == 1
+    cross = axes[0].lines[0]
+    assert float(cross.get_xdata()[0]) == pytest.approx(-74.04 + 1.5 * 0.0048)
+    assert float(cross.get_ydata()[0]) == pytest.approx(40.7 + 1.5 * 0.004)
+    assert not pum_figures.maps({"a": middle, "b": middle}, GRID, "share")[0].lines
+
+
+@pytest.mark.parametrize(
+    ("panels", "message"),
+    [
+        ({}, "at least one panel"),
+        ({"a": np.full(625, 1 / 625)}, "even number of panels, got 1"),
+        ({"a": np.full(625, 1.0), "b": np.full(625, 1 / 625)}, r"panels\['a'\]"),
+    ],
+)
+def test_maps_that_cannot_be_drawn(panels: dict[str, np.ndarray], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pum_figures.maps(panels, GRID, "share")
+
+
+@pytest.mark.parametrize("draw", [pum_figures.terms, pum_figures.candidates_by_reports])
+def test_lines_are_drawn_as_given_and_a_label_has_one_style(draw) -> None:
+    axes = draw(CURVES)
+    drawn = [
+        {tuple(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in ax.lines}
+        for ax in axes
+    ]
+    assert drawn == [{((1, 3), (2, 4)), ((1, 5), (2, 6))}, {((1, 7),)}]
+    assert legend(axes) == ["one", "two"]
+    (one, two), (again,) = axes[0].lines, axes[1].lines
+    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in (one, two)]
+    assert looks[0] != looks[1]
+    assert looks[1] == (again.get_color(), again.get_linestyle(), again.get_marker())
+
+
+def test_losses_have_bars_of_two_standard_errors() -> None:
+    panels = {"uRR": {"(I)": Measured([0.1, 1], [0.5, 0.2], [0.05, 0.01])}, "uRAP": {}}
+    axes = pum_figures.losses_by_knowledge(panels, no_privacy=0.01, ylabel="TV")
+    (container,) = axes[0].containers
+    line, _, (bars,) = container
+    assert list(line.get_ydata()) == [0.5, 0.2]
+    ends = [(float(low[1]), float(high[1])) for low, high in bars.get_segments()]
+    assert ends == [pytest.approx((0.4, 0.6)), pytest.approx((0.18, 0.22))]
+    assert [float(ax.lines[-1].get_ydata()[0]) for ax in axes] == [0.01, 0.01]
+    assert legend(axes) == ["(I)", "no privacy"]
+
+
+def test_losses_that_do_not_fit() -> None:
+    for draw in (pum_figures.terms, pum_figures.candidates_by_reports):
+        with pytest.raises(ValueError, match="at least one panel"):
+            draw({})
+        with pytest.raises(ValueError, match="'one' must have shape"):
+            draw({"a": {"one": ([1, 2], [1])}})
+    good = {"a": {"(I)": Measured([1], [1], [0])}, "b": {}}
+    with pytest.raises(ValueError, match="no_privacy must be"):
+        pum_figures.losses_by_knowledge(good, no_privacy=0, ylabel="TV")
+    with pytest.raises(ValueError, match="even number of panels, got 1"):
+        pum_figures.losses_by_knowledge({"a": good["a"]}, no_privacy=1, ylabel="TV")
+    wrong = {"a": {"(I)": Measured([1], [1], [0, 0])}, "b": {}}
+    with pytest.raises(ValueError, match=r"errors of '\(I\)' must have shape"):
+        pum_figures.losses_by_knowledge(wrong, no_privacy=1, ylabel="TV")

@@ -1,0 +1,205 @@
+"""The best θ against 60 digits, general minimisers over θ and over p, and its printed gains."""
+
+import math
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+from cases import random_distribution
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logit
+
+import uldp
+from uldp import losses, optimal_theta, regimes
+
+mpmath.mp.dps = 60
+
+classes = st.tuples(st.integers(1, 200), st.integers(0, 200))
+
+
+def uRAP(s, nu, epsilon, theta=None):
+    return uldp.UtilityOptimizedRappor(uldp.Domain(s + nu, sensitive=range(s)), epsilon, theta)
+
+
+def class_uniform(s, nu, mass):
+    return np.concatenate([np.full(s, mass / s), np.full(nu, (1 - mass) / max(nu, 1))])
+
+
+def defined_log_odds(s, epsilon, mass):
+    """ln(θ/(1-θ)) = ½ ln(Q/P) with Q = E(s+E-1), P = Es - σ(E-1), in 60 digits."""
+    E = mpmath.exp(mpmath.mpf(epsilon))
+    return mpmath.log(E * (s + E - 1) / (E * s - mpmath.mpf(mass) * (E - 1))) / 2
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 1.0, 6.0, 30.0, 100.0])
+@pytest.mark.parametrize("s", [1, 2, 15, 10**6])
+@pytest.mark.parametrize("mass", [0.0, 0.3, 1.0])
+def test_no_digit_of_theta_is_lost(s, epsilon, mass):
+    log_odds = optimal_theta.l2_log_odds(s, epsilon, mass)
+    exact = defined_log_odds(s, epsilon, mass)
+    assert log_odds == pytest.approx(float(exact), rel=1e-14)
+    assert expit(log_odds) == pytest.approx(float(1 / (1 + mpmath.exp(-exact))), rel=1e-15)
+    assert expit(-log_odds) == pytest.approx(float(1 / (1 + mpmath.exp(exact))), rel=1e-12)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_no_other_theta_is_better_at_a_given_p(norm):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        s, nu = int(rng.integers(1, 7)), int(rng.integers(0, 9))
+        p, mechanism = random_distribution(rng, s + nu), uRAP(s, nu, 10 ** rng.uniform(-2, 1.2))
+        loss = losses.l1_loss if norm == "l1" else losses.l2_loss
+        best = loss(replace(mechanism, theta=optimal_theta.best_theta(mechanism, norm, p)), p, 1)
+        others = [loss(replace(mechanism, theta=t), p, 1) for t in np.linspace(0.001, 0.999, 300)]
+        assert best <= min(others) * (1 + 1e-12)
+        assert best >= min(others) * (1 - 5e-3), "a grid that stays far above proves nothing"
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_no_other_theta_has_a_smaller_worst_case(norm):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        s, nu = int(rng.integers(1, 40)), int(rng.integers(0, 40))
+        mechanism = uRAP(s, nu, 10 ** rng.uniform(-2, 1.2))
+
+        def worst(theta, mechanism=mechanism):
+            return regimes.worst_case_loss(replace(mechanism, theta=theta), norm)
+
+        best = worst(optimal_theta.best_theta(mechanism, norm))
+        grid = np.linspace(0.001, 0.999, 300)
+        others = [worst(theta) for theta in grid]
+        around = np.clip(grid[np.argmin(others)] + np.array([-0.004, 0.004]), 1e-9, 1 - 1e-9)
+        found = minimize_scalar(worst, bounds=around, method="bounded", options={"xatol": 1e-9})
+        assert best == pytest.approx(min(found.fun, *others), rel=1e-7)
+
+
+@settings(max_examples=150, deadline=None)
+@given(classes, st.floats(-3, 1.5), st.floats(0.001, 0.999), st.integers(0, 2**32 - 1))
+def test_optimal_theta_and_worst_p_are_a_saddle_point(sizes, exponent, theta, seed):
+    s, nu = sizes
+    epsilon = 10**exponent
+    best = uRAP(s, nu, epsilon, "optimal")
+    mass = optimal_theta.minimax_mass(s, nu, epsilon)
+    p = class_uniform(s, nu, mass)
+    value = best.l2_loss(p, 1)
+    assert losses.worst_case_mass(best, "l2") == pytest.approx(mass, abs=1e-6)
+    assert best.l2_loss(random_distribution(np.random.default_rng(seed), s + nu), 1) <= value * (
+        1 + 1e-12
+    )
+    assert replace(best, theta=theta).l2_loss(p, 1) >= value * (1 - 1e-12)
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 300), st.integers(1, 3000))
+def test_p_is_worst_without_sensitive_values_up_to_a_sharp_threshold(s, nu):
+    """E = 1 + ν + ν²/(4s), by the closed form of the worst case at the θ of σ = 0."""
+    threshold = math.log(1 + nu + nu**2 / (4 * s))
+    for epsilon, is_zero in ((threshold * (1 - 1e-7), True), (threshold * (1 + 1e-5), False)):
+        assert (optimal_theta.minimax_mass(s, nu, epsilon) == 0) == is_zero
+        theta_there = float(expit(float(defined_log_odds(s, epsilon, 0))))
+        mass = losses.worst_case_mass(uRAP(s, nu, epsilon, theta_there), "l2")
+        assert (mass == 0) == is_zero
+
+
+def test_limits_of_theta():
+    for s, nu in ((1, 1), (3, 50), (40, 2), (7, 0)):
+        assert uRAP(s, nu, 1e-9, "optimal").theta == pytest.approx(0.5, abs=1e-9)
+    for nu in (0, 1, 100):
+        assert 0 < optimal_theta.minimax_log_odds(10**6, nu, 1.0) < 1e-5
+    for epsilon in (0.01, 1.0, 5.0):
+        assert uRAP(1, 1000, epsilon, "optimal").theta == uRAP(1, 1000, epsilon).theta
+
+
+@given(st.integers(1, 100), st.floats(1e-3, 10), st.integers(0, 2**32 - 1))
+def test_theta_of_rappor_is_best_at_every_p(k, epsilon, seed):
+    domain, rng = uldp.Domain(k, sensitive=[0]), np.random.default_rng(seed)
+    best = uldp.Rappor(domain, epsilon, "optimal")
+    E = math.exp(epsilon)
+    odds = math.sqrt((k + E - 1) / (k - 1 + 1 / E))
+    assert logit(best.theta) == pytest.approx(math.log(odds), rel=1e-6, abs=1e-12)
+    p = random_distribution(rng, k)
+    for theta in rng.uniform(0.01, 0.99, size=5):
+        other = uldp.Rappor(domain, epsilon, theta)
+        assert best.l2_loss(p, 1) <= other.l2_loss(p, 1) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("s", "k", "l2", "l1"), [(15, 625, "1.24", "1.01"), (76, 400, "2.25", "1.23")]
+)
+def test_gains_at_the_sizes_of_the_paper(s, k, l2, l1):
+    mechanism = uRAP(s, k - s, math.log(k))
+    for norm, printed in (("l2", l2), ("l1", l1)):
+        best = replace(mechanism, theta=optimal_theta.best_theta(mechanism, norm))
+        gain = regimes.worst_case_loss(mechanism, norm) / regimes.worst_case_loss(best, norm)
+        assert f"{gain:.2f}" == printed
+
+
+def test_the_l1_gain_at_15_of_625_is_small_at_every_epsilon():
+    gains = []
+    for epsilon in np.geomspace(0.01, 30, 40):
+        mechanism = uRAP(15, 610, epsilon)
+        best = replace(mechanism, theta=optimal_theta.best_theta(mechanism, "l1"))
+        gains.append(regimes.worst_case_loss(mechanism, "l1") / regimes.worst_case_loss(best, "l1"))
+    assert min(gains) >= 1 - 1e-9
+    assert 1.01 < max(gains) < 1.02
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-2, 1.0, 30.0])
+@pytest.mark.parametrize(("s", "nu"), [(1, 1), (1, 5), (2, 2), (4, 0), (76, 324), (1000, 3)])
+def test_the_least_loss_has_all_its_digits(s, nu, epsilon):
+    """n E l2 = (√P + √Q)²/(E-1)² - Σp² at the worst p."""
+    mechanism = uRAP(s, nu, epsilon, "optimal")
+    mass = mpmath.mpf(optimal_theta.minimax_mass(s, nu, epsilon))
+    E = mpmath.exp(mpmath.mpf(epsilon))
+    Q, P = E * (s + E - 1), E * s - mass * (E - 1)
+    squares = mass**2 / s + ((1 - mass) ** 2 / nu if nu else 0)
+    least = (mpmath.sqrt(P) + mpmath.sqrt(Q)) ** 2 / (E - 1) ** 2 - squares
+    worst_case = regimes.worst_case_loss(mechanism, "l2")
+    assert worst_case == pytest.approx(float(least), rel=1e-11)
+
+
+@pytest.mark.parametrize(("s", "nu"), [(0, 3), (1, 0), (1, 2), (3, 0), (3, 2)])
+@pytest.mark.parametrize("epsilon", [0.1, 3.0, 8.0])
+def test_the_mechanism_is_private_at_that_theta(s, nu, epsilon):
+    mechanism = uRAP(s, nu, epsilon, "optimal")
+    Q = mechanism.transition_matrix()
+    np.testing.assert_allclose(Q.sum(axis=1), 1)
+    reached = Q.any(axis=0)
+    level = uldp.privacy.uldp_level(
+        Q[:, reached], mechanism.domain.sensitive, mechanism.protected[reached]
+    )
+    assert level == pytest.approx(epsilon if s + nu > 1 and s else 0, abs=1e-9)
+
+
+def test_without_sensitive_values_theta_is_1():
+    best = uRAP(0, 4, 1.0, "optimal")
+    assert best.theta == 1
+    assert optimal_theta.best_theta(best, "l1") == optimal_theta.best_theta(
+        best, "l2", [1, 0, 0, 0]
+    )
+    p = np.full(4, 0.25)
+    assert best.l2_loss(p, 1) == pytest.approx(uRAP(0, 4, 1.0, 1 - 1e-12).l2_loss(p, 1))
+    reports = best.privatize([0, 1, 2, 3] * 10, rng=1)
+    assert best.tally(reports).n == 40
+
+
+def test_the_field_holds_the_number():
+    best = uRAP(3, 2, 1.0, "optimal")
+    same = uRAP(3, 2, 1.0, best.theta)
+    assert best == same
+    assert hash(best) == hash(same)
+    assert repr(best) == repr(same)
+    assert best.theta == optimal_theta.best_theta(uRAP(3, 2, 1.0))
+    assert best != uRAP(3, 2, 1.0)
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="theta must be a number, None or 'optimal', got 'best'"):
+        uRAP(2, 2, 1.0, "best")
+    with pytest.raises(ValueError, match="norm must be one of l1, l2, got 'tv'"):
+        optimal_theta.best_theta(uRAP(2, 2, 1.0), "tv")
+    with pytest.raises(ValueError, match="p must sum to 1"):
+        optimal_theta.best_theta(uRAP(2, 2, 1.0), "l2", [1, 1, 0, 0])

@@ -1,0 +1,661 @@
+"""The personalized mechanism: its law on every small case, its secrets, and the estimate of p."""
+
+import copy
+import dataclasses
+import itertools
+import pickle
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pytest
+from cases import MECHANISMS, domains, random_distribution
+
+import uldp
+from uldp.personalized import (
+    JointLaw,
+    PersonalizedEstimate,
+    PersonalizedMechanism,
+    SecretMaps,
+    TaggedDomain,
+    estimate,
+    posterior,
+)
+
+EPSILON = 1.3
+TAGS = ("home", "work")
+TOWN = uldp.Domain(["park", "clinic", "elm street", "oak street"], sensitive=["clinic"])
+TAGGED = TaggedDomain(TOWN, ["home", "others"])
+COMMON = uldp.UtilityOptimizedRR(TAGGED, EPSILON)
+SECRET = {"elm street": "home", "park": "my bench"}
+ALICE = PersonalizedMechanism(COMMON, user_sensitive=SECRET)
+WORDS = ("elm", "park", "bench", "home'", "2")
+"""What gives the map of ALICE away, with the index of her home."""
+
+
+@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
+def make(request):
+    return request.param
+
+
+def all_maps(k: int) -> Iterator[dict[int, str]]:
+    """Every map from some of k values to the two tags."""
+    for choice in itertools.product([None, *TAGS], repeat=k):
+        yield {x: tag for x, tag in enumerate(choice) if tag is not None}
+
+
+def random_maps(
+    rng: np.random.Generator, domain: TaggedDomain, n: int
+) -> tuple[SecretMaps, list[dict[int, str]]]:
+    """Maps of n users, as one table in random order and one by one."""
+    k, choices = domain.base.size, 1 + len(domain.tags)
+    tags = rng.integers(choices, size=(n, k))
+    users, values = np.nonzero(tags)
+    order = rng.permutation(users.size)
+    users, values = users[order], values[order]
+    table = SecretMaps(domain, users, values, tags[users, values] - 1)
+    return table, [
+        {x: domain.tags[tag - 1] for x, tag in enumerate(row.tolist()) if tag} for row in tags
+    ]
+
+
+def random_law(rng: np.random.Generator, domain: TaggedDomain) -> JointLaw:
+    """A joint law in which value and tag depend on each other."""
+    shape = domain.base.size, 1 + len(domain.tags)
+    return JointLaw(domain, random_distribution(rng, shape[0] * shape[1]).reshape(shape))
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and all that Python would print or keep with it."""
+    while error is not None:
+        yield error
+        yield from chain(error.__cause__)
+        error = error.__context__
+
+
+# --- the domain ----------------------------------------------------------------------------------
+
+
+def test_bots_follow_the_values_and_are_sensitive():
+    assert (TAGGED.base, TAGGED.tags, TAGGED.size) == (TOWN, ("home", "others"), 6)
+    assert TAGGED.labels == (*TOWN.labels, "⊥home", "⊥others")
+    assert TAGGED.bots.tolist() == [4, 5]
+    assert TAGGED.sensitive.tolist() == [1, 4, 5]
+    assert TAGGED.nonsensitive.tolist() == TOWN.nonsensitive.tolist()
+    assert TAGGED.indices("⊥home") == 4
+    assert TAGGED.indices("oak street") == TOWN.indices("oak street")
+
+
+def test_values_with_numbers_for_labels_keep_their_indices():
+    tagged = TaggedDomain(uldp.Domain([30, 10, 20], sensitive=[10]), ["home"])
+    assert tagged.labels == ("30", "10", "20", "⊥home")
+    assert tagged.sensitive.tolist() == [1, 3]
+    user = PersonalizedMechanism(uldp.UtilityOptimizedRR(tagged, 1.0), {10: "home"})
+    assert user.intermediate([30, 10, 20]).tolist() == [0, 3, 2]
+
+
+def test_tagged_domains_are_values():
+    same, others = TaggedDomain(TOWN, iter(["home", "others"])), TaggedDomain(TOWN, TAGS)
+    assert same == TAGGED == pickle.loads(pickle.dumps(TAGGED)) == copy.deepcopy(TAGGED)
+    assert hash(same) == hash(TAGGED)
+    assert TAGGED not in (others, TaggedDomain(uldp.Domain(4), TAGGED.tags))
+    plain = uldp.Domain(TAGGED.labels, TAGGED.sensitive.tolist())
+    assert (plain == TAGGED, TAGGED.__eq__(plain)) == (False, False)
+    assert repr(TAGGED) == f"TaggedDomain({TOWN!r}, tags=['home', 'others'])"
+    with pytest.raises(AttributeError):
+        TAGGED.tags = TAGS
+    with pytest.raises(ValueError, match="read-only"):
+        TAGGED.bots[0] = 0
+
+
+@pytest.mark.parametrize(
+    ("base", "tags", "error", "message"),
+    [
+        (4, ["home"], TypeError, "base must be a Domain, got 4"),
+        (TOWN, "home", TypeError, "tags must be a collection of strings, got 'home'"),
+        (TOWN, 3, TypeError, "tags must be a collection of strings, got 3"),
+        (TOWN, ["home", 3], TypeError, r"tags must be strings, got \('home', 3\)"),
+        (TOWN, [], ValueError, r"tags must be one or more, none empty, got \(\)"),
+        (TOWN, ["home", ""], ValueError, r"tags must be one or more, none empty, got \('home', ''"),
+        (TOWN, ["home", "home"], ValueError, r"tags must not repeat, got \('home', 'home'\)"),
+        (uldp.Domain(["⊥home"]), ["home"], ValueError, "a bot the label of a value, got 'home'"),
+    ],
+)
+def test_wrong_tagged_domains(base, tags, error, message):
+    with pytest.raises(error, match=message):
+        TaggedDomain(base, tags)
+
+
+# --- the law of a user's mechanism ---------------------------------------------------------------
+
+
+def test_proposition_9_on_every_map_over_every_small_domain(make):
+    """Reports that would reveal a value sensitive to the user are not among the reachable ones."""
+    unreachable = 0
+    for base in domains(3):
+        common = make(TaggedDomain(base, TAGS), EPSILON)
+        Q, bots = common.transition_matrix(), dict(zip(TAGS, common.domain.bots, strict=True))
+        for secret in all_maps(base.size):
+            user = PersonalizedMechanism(common, secret)
+            defined = Q[[bots[secret[x]] if x in secret else x for x in range(base.size)]]
+            reached = (defined > 0).any(axis=0)
+            matrix = user.transition_matrix()
+            np.testing.assert_array_equal(matrix, defined[:, reached])
+            np.testing.assert_array_equal(user.outputs, common.outputs[reached])
+            np.testing.assert_array_equal(user.protected, common.protected[reached])
+            assert set(user.sensitive) == set(base.sensitive) | set(secret)
+            level = uldp.privacy.uldp_level(matrix, user.sensitive, user.protected)
+            assert level <= EPSILON * (1 + 1e-14)
+            assert reached[common.protected].all()
+            unreachable += (~reached).sum()
+    assert (unreachable > 0) == (make not in (MECHANISMS["RR"], *rappors()))
+
+
+def rappors() -> list[object]:
+    return [make for name, make in MECHANISMS.items() if name.startswith("RAPPOR")]
+
+
+def test_proposition_10_between_any_two_maps(make):
+    """No protected report is e^ε times as likely under one map as under another."""
+    for base in domains(3):
+        common = make(TaggedDomain(base, TAGS), EPSILON)
+        Q = common.transition_matrix()[:, common.protected]
+        of_user = np.array(
+            [
+                Q[PersonalizedMechanism(common, secret).intermediate(range(base.size))]
+                for secret in all_maps(base.size)
+            ]
+        )
+        assert (of_user.max(axis=0) <= np.exp(EPSILON) * of_user.min(axis=0) * (1 + 1e-14)).all()
+
+
+def test_reports_are_those_of_the_common_mechanism_on_the_intermediate_data(make):
+    common = make(TAGGED, EPSILON)
+    user = PersonalizedMechanism(common, SECRET)
+    values = ["elm street", "oak street", "park", "clinic"] * 5
+    intermediate = [4, 3, 5, 1] * 5
+    assert user.intermediate(values).tolist() == intermediate
+    assert user.intermediate("elm street") == 4
+    reports = user.privatize(values, rng=3)
+    np.testing.assert_array_equal(reports, common.privatize(intermediate, rng=3))
+    assert common.tally(reports).n == 20
+    np.testing.assert_array_equal(user.privatize("park", rng=4), common.privatize(5, rng=4))
+    assert len(user.privatize([])) == 0
+
+
+def test_a_user_with_nothing_sensitive_of_her_own_runs_the_common_mechanism():
+    user = PersonalizedMechanism(COMMON, {})
+    assert user.intermediate(range(4)).tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(user.transition_matrix(), COMMON.transition_matrix()[:4])
+
+
+def test_values_and_tags_can_be_given_by_index():
+    by_index = PersonalizedMechanism(COMMON, {2: 0, 0: 1})
+    assert by_index.intermediate(range(4)).tolist() == ALICE.intermediate(range(4)).tolist()
+
+
+# --- her secret ----------------------------------------------------------------------------------
+
+
+def test_no_representation_shows_the_map():
+    shown = f"PersonalizedMechanism(common={COMMON!r})"
+    others = PersonalizedMechanism(COMMON, {})
+    assert repr(ALICE) == str(ALICE) == f"{ALICE}" == f"{ALICE!r}" == shown == repr(others)
+    assert f"{[ALICE]}" == f"[{shown}]"
+
+
+def test_the_common_part_knows_no_user(make):
+    """What is left of it after it served one user is what is left after another, bit for bit."""
+    pickles = set()
+    for secret in (SECRET, {}, {"oak street": "home"}):
+        user = PersonalizedMechanism(make(TaggedDomain(TOWN, TAGGED.tags), EPSILON), secret)
+        user.privatize(["elm street", "park"], rng=1)
+        user.transition_matrix()
+        assert user.common == make(TAGGED, EPSILON)
+        pickles.add(pickle.dumps(user.common))
+    assert len(pickles) == 1
+
+
+@pytest.mark.parametrize(
+    "take", [copy.copy, copy.deepcopy, *(partial(pickle.dumps, protocol=p) for p in range(6))]
+)
+def test_a_users_mechanism_is_not_pickled_or_copied(take):
+    with pytest.raises(TypeError, match="holds a user's secret") as caught:
+        take(ALICE)
+    assert not any(word in str(e) for e in chain(caught.value) for word in WORDS)
+
+
+def test_a_users_mechanism_does_not_change():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        ALICE.common = COMMON
+    secret = dict(SECRET)
+    user = PersonalizedMechanism(COMMON, secret)
+    secret.clear()
+    assert user.intermediate("park") == 5
+    with pytest.raises((ValueError, TypeError), match="InitVar 'user_sensitive' must be specified"):
+        dataclasses.replace(ALICE, common=COMMON)
+    with pytest.raises(ValueError, match="read-only"):
+        vars(ALICE)["_intermediate"][0] = 0
+
+
+def test_equality_and_hash_tell_nothing():
+    same = PersonalizedMechanism(COMMON, SECRET)
+    assert same != ALICE
+    assert hash(same) != hash(ALICE)
+    assert len({ALICE, same, PersonalizedMechanism(COMMON, {})}) == 3
+
+
+@pytest.mark.parametrize(
+    ("secret", "error", "message"),
+    [
+        ({"elm": "home"}, ValueError, "the sensitive values must be in the domain"),
+        ({"⊥home": "home"}, ValueError, "the sensitive values must be in the domain"),
+        ({77: "home"}, ValueError, "the sensitive values must be in the domain"),
+        ({77.5: "home"}, TypeError, "values must all be labels or all be indices"),
+        ({"elm street": "home", 77: "home"}, TypeError, "must all be labels or all be indices"),
+        ({"elm street": 77}, ValueError, r"the indices of tags must lie in 0\.\.1"),
+        ({"elm street": 77.5}, TypeError, "tags must all be strings or all be indices"),
+        ({"elm street": None}, TypeError, "tags must all be strings or all be indices"),
+        ({"elm street": "home", "park": 77}, TypeError, "must all be strings or all be indices"),
+        ({"elm street": ["home"]}, TypeError, "tags must all be strings or all be indices"),
+        ([("elm street", "home")], TypeError, "must be a mapping from values to tags, got a list"),
+        ("elm", TypeError, "must be a mapping from values to tags, got a str"),
+    ],
+)
+def test_errors_about_the_map_do_not_show_it(secret, error, message):
+    with pytest.raises(error, match=message) as caught:
+        PersonalizedMechanism(COMMON, user_sensitive=secret)
+    assert str(caught.value).startswith("user_sensitive")
+    for part in chain(caught.value):
+        assert not any(word in str(part) for word in ("elm", "park", "77", "⊥"))
+
+
+def test_a_tag_that_the_setting_lacks():
+    without_others = uldp.UtilityOptimizedRR(TaggedDomain(TOWN, TAGS), EPSILON)
+    with pytest.raises(ValueError, match="tags must be among home, work, for") as caught:
+        PersonalizedMechanism(without_others, SECRET)
+    assert not any(word in str(e) for e in chain(caught.value) for word in ("elm", "park", "bench"))
+
+
+def test_the_arguments_in_the_wrong_order():
+    with pytest.raises(TypeError, match=r"over a TaggedDomain, got a dict$"):
+        PersonalizedMechanism(SECRET, COMMON)
+    with pytest.raises(TypeError, match="over a TaggedDomain, got a UtilityOptimizedRR over a Dom"):
+        PersonalizedMechanism(uldp.UtilityOptimizedRR(TOWN, 1.0), SECRET)
+
+
+@pytest.mark.parametrize(
+    "values", ["nowhere", 4, -1, "⊥home", ["elm street", 2], ["park", "gone"], 1.5, [[0]], None]
+)
+def test_errors_about_a_value_do_not_depend_on_the_map(values):
+    errors = set()
+    for secret in ({}, SECRET, {"park": "home", "oak street": "home"}, {"clinic": "home"}):
+        user = PersonalizedMechanism(COMMON, secret)
+        for call in (user.privatize, user.intermediate):
+            with pytest.raises((ValueError, TypeError)) as caught:
+                call(values)
+            errors.add(tuple((type(e), str(e)) for e in chain(caught.value)))
+    assert len(errors) == 1
+
+
+def test_a_wrong_generator_does_not_give_the_map_away():
+    errors = set()
+    for value in ("park", "oak street"):
+        with pytest.raises(TypeError) as caught:
+            ALICE.privatize(value, rng="seed")
+        errors.add(str(caught.value))
+    assert len(errors) == 1
+
+
+# --- a population --------------------------------------------------------------------------------
+
+
+def test_a_table_of_maps_is_every_users_own_map():
+    rng = np.random.default_rng(11)
+    for base in domains(4):
+        domain = TaggedDomain(base, TAGS)
+        common, n = uldp.UtilityOptimizedRappor(domain, EPSILON), 20
+        maps, secrets = random_maps(rng, domain, n)
+        users = [PersonalizedMechanism(common, secret) for secret in secrets]
+        for values in rng.integers(base.size, size=(3, n)):
+            one_by_one = [int(u.intermediate(x)) for u, x in zip(users, values, strict=True)]
+            assert maps.intermediate(values).tolist() == one_by_one
+            np.testing.assert_array_equal(
+                maps.privatize(common, values, rng=5), common.privatize(one_by_one, rng=5)
+            )
+            counts = np.bincount(one_by_one, minlength=domain.size)
+            assert maps.simulate(common, values, rng=6) == common.simulate(counts, rng=6)
+
+
+def test_labels_and_tags_of_a_table():
+    maps = SecretMaps(TAGGED, [0, 2, 2], ["park", "park", "elm street"], ["home", "gym", "home"])
+    assert maps.intermediate(["park"] * 3).tolist() == [4, 0, 5]
+    assert maps.intermediate(["elm street"] * 4).tolist() == [2, 2, 4, 2]
+    assert SecretMaps(TAGGED, [], [], []).intermediate([1, 2]).tolist() == [1, 2]
+    assert SecretMaps(TAGGED, [], [], []).intermediate([]).tolist() == []
+
+
+def test_a_million_users():
+    n, k = 1_000_000, 625
+    rng = np.random.default_rng(12)
+    domain = TaggedDomain(uldp.Domain(k, sensitive=range(15)), TAGS)
+    common = uldp.UtilityOptimizedRR(domain, EPSILON)
+    places = rng.integers(k, size=n)
+    work = (places + rng.integers(1, k, size=n)) % k
+    at = rng.integers(3, size=n)
+    values = np.select([at == 0, at == 1], [places, work], (places + 1) % k)
+    maps = SecretMaps(
+        domain, np.tile(np.arange(n), 2), np.concatenate([places, work]), np.repeat([0, 1], n)
+    )
+    intermediate = maps.intermediate(values)
+    expected = np.select([values == places, values == work], [k, k + 1], values)
+    np.testing.assert_array_equal(intermediate, expected)
+    tally = common.tally(maps.privatize(common, values, rng=1))
+    assert tally.n == maps.simulate(common, values, rng=1).n == n
+
+
+def test_a_table_does_not_show_its_maps():
+    maps = SecretMaps(TAGGED, [77], ["elm street"], ["home"])
+    assert repr(maps) == f"SecretMaps(domain={TAGGED!r})"
+    with pytest.raises(ValueError, match="read-only"):
+        maps.tags[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "message"),
+    [
+        (([0], [0, 1], [0]), ValueError, r"of one length, got shapes \(1,\), \(2,\), \(1,\)"),
+        ((0, 0, 0), ValueError, r"must be one-dimensional and of one length, got shapes \(\), "),
+        (([[0]], [[0]], [[0]]), ValueError, "must be one-dimensional and of one length"),
+        (([-1], [0], [0]), ValueError, r"users must lie in 0\.\.2147483647$"),
+        (([2**31], [0], [0]), ValueError, r"users must lie in 0\.\.2147483647$"),
+        (([0.0], [0], [0]), TypeError, "users must hold integers, got an array of type float64"),
+        (([0], ["gone"], [0]), ValueError, "values: the sensitive values must be in the domain"),
+        (([0], [1], [2]), ValueError, r"tags: the indices of tags must lie in 0\.\.1"),
+        (([0], [1], [None]), TypeError, "tags: the tags must all be strings or all be indices"),
+        (([3, 0, 3], [1, 1, 1], [0, 0, 1]), ValueError, "a value twice for the same user"),
+    ],
+)
+def test_wrong_tables(table, error, message):
+    with pytest.raises(error, match=message):
+        SecretMaps(TAGGED, *table)
+
+
+@pytest.mark.parametrize("values", [[0, 1], 0, [[0, 1, 2]], [0, 1, 9]])
+def test_wrong_values_of_a_population(values):
+    maps = SecretMaps(TAGGED, [2], [0], [0])
+    with pytest.raises(ValueError, match="values must"):
+        maps.intermediate(values)
+
+
+def test_another_common_mechanism_than_the_populations():
+    maps = SecretMaps(TAGGED, [0], [0], [0])
+    other = uldp.UtilityOptimizedRR(TaggedDomain(TOWN, TAGS), EPSILON)
+    for call in (maps.privatize, maps.simulate):
+        with pytest.raises(ValueError, match="common must be a mechanism over TaggedDomain"):
+            call(other, [0])
+        with pytest.raises(TypeError, match="common must be a mechanism over a TaggedDomain"):
+            call(uldp.UtilityOptimizedRR(TOWN, 1.0), [0])
+
+
+# --- the joint law -------------------------------------------------------------------------------
+
+
+def test_p_is_r_and_the_bots_shares_also_where_value_and_tag_depend_on_each_other():
+    rng = np.random.default_rng(13)
+    for base in domains(4):
+        law = random_law(rng, TaggedDomain(base, TAGS))
+        k = base.size
+        assert law.r.sum() == pytest.approx(1)
+        np.testing.assert_allclose(law.pi.sum(axis=1), 1)
+        np.testing.assert_allclose(law.r[:k] + law.r[k:] @ law.pi, law.p, atol=1e-15)
+
+
+def test_the_law_of_users_are_their_frequencies():
+    maps, secrets = random_maps(np.random.default_rng(14), TAGGED, 200)
+    values = np.random.default_rng(15).integers(4, size=200)
+    law = JointLaw.of_users(TAGGED, values, maps.intermediate(values))
+    counted = np.zeros((4, 3))
+    for x, secret in zip(values.tolist(), secrets, strict=True):
+        counted[x, 1 + TAGGED.tags.index(secret[x]) if x in secret else 0] += 1 / 200
+    np.testing.assert_allclose(law.probabilities, counted)
+
+
+def test_a_tag_that_does_not_occur_has_no_part():
+    law = JointLaw(TAGGED, [[0.5, 0, 0], [0, 0, 0], [0, 0.25, 0], [0.25, 0, 0]])
+    np.testing.assert_array_equal(law.r, [0.5, 0, 0, 0.25, 0.25, 0])
+    np.testing.assert_array_equal(law.pi, [[0, 0, 1, 0], [0.25] * 4])
+    np.testing.assert_array_equal(law.p, [0.5, 0, 0.25, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "message"),
+    [
+        (np.full((4, 2), 1 / 8), r"probabilities must have shape \(4, 3\), got \(4, 2\)"),
+        (np.full((4, 3), 1 / 8), "probabilities must sum to 1, got 1.5"),
+        ([[0.5, 0, 0], [0.75, 0, -0.25], [0] * 3, [0] * 3], "must not be negative, got -0.25"),
+    ],
+)
+def test_wrong_laws(probabilities, message):
+    with pytest.raises(ValueError, match=message):
+        JointLaw(TAGGED, probabilities)
+
+
+@pytest.mark.parametrize(
+    ("values", "intermediate", "message"),
+    [
+        ([0, 1], [0], r"one for each user, got shapes \(2,\) and \(1,\)"),
+        ([], [], "one for each user, got shapes"),
+        ([0, 1], [0, 2], "intermediate must be the user's own value or a bot"),
+        ([0, 1], [0, 6], r"intermediate must lie in 0\.\.5, got 6"),
+    ],
+)
+def test_wrong_users_of_a_law(values, intermediate, message):
+    with pytest.raises(ValueError, match=message):
+        JointLaw.of_users(TAGGED, values, intermediate)
+
+
+# --- the estimate --------------------------------------------------------------------------------
+
+
+def test_with_the_true_conditionals_the_empirical_estimate_is_unbiased(make):
+    rng = np.random.default_rng(16)
+    for base in domains(3):
+        domain = TaggedDomain(base, TAGS)
+        common, law = make(domain, EPSILON), random_law(rng, domain)
+        background = dict(zip(TAGS, law.pi, strict=True))
+        m = law.r @ common.transition_matrix()
+        estimates = np.array([estimate(common, y[None], background).p for y in common.outputs])
+        np.testing.assert_allclose(m @ estimates, law.p, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["empirical", "threshold", "norm_sub", "em", "mle"])
+def test_estimates_follow_equation_21(method):
+    tally = COMMON.simulate([400, 100, 50, 200, 150, 100], rng=2)
+    known = np.array([0.25, 0.25, 0.5, 0])
+    result = estimate(COMMON, tally, {"home": known, "others": None}, method)
+    r = COMMON.estimate(tally, method)
+    np.testing.assert_array_equal(result.r, r)
+    np.testing.assert_array_equal(result.bots, r[4:])
+    unknown = r[:4] * [1, 0, 1, 1] / r[[0, 2, 3]].sum()
+    np.testing.assert_allclose(result.pi, [known, unknown])
+    np.testing.assert_allclose(result.p, r[:4] + r[4] * known + r[5] * unknown)
+    assert result.p.sum() == pytest.approx(1)
+    assert result.second_term_bound == pytest.approx(2 * (abs(r[4]) + abs(r[5])))
+
+
+def test_options_reach_the_estimator():
+    reports = ALICE.privatize(["park"] * 20, rng=1)
+    start = np.full(6, 1 / 6)
+    result = estimate(COMMON, reports, None, "em", start=start, steps=1)
+    np.testing.assert_array_equal(result.r, COMMON.estimate(reports, "em", start=start, steps=1))
+
+
+def test_without_knowledge_the_bots_are_dropped_and_the_rest_rescaled():
+    """To sum to 1 with the common sensitive values, which stay as they are."""
+    r = np.array([0.3, 0.1, 0.0, 0.2, 0.25, 0.15])
+    for background in (None, {}, {"home": None}):
+        p = PersonalizedEstimate.of(TAGGED, r, background).p
+        np.testing.assert_allclose(p, [0.54, 0.1, 0, 0.36])
+    partly = PersonalizedEstimate.of(TAGGED, r, {"home": [0, 0.6, 0.4, 0]}).p
+    np.testing.assert_allclose(partly, [0.3 * 1.3, 0.1 + 0.15, 0.1, 0.2 * 1.3])
+
+
+@pytest.mark.parametrize(
+    ("on_open_values", "expected"),
+    [
+        ([0.3, -0.2, 0.1], [0.75, 0, 0.25]),
+        ([-0.1, -0.2, 0], [1 / 3, 1 / 3, 1 / 3]),
+        ([0, 0, 0], [1 / 3, 1 / 3, 1 / 3]),
+    ],
+)
+def test_without_knowledge_negative_entries_count_as_none(on_open_values, expected):
+    r = np.array([on_open_values[0], 0.4, *on_open_values[1:], -0.1, 0.2])
+    result = PersonalizedEstimate.of(TAGGED, r)
+    np.testing.assert_allclose(result.pi[:, [0, 2, 3]], [expected, expected])
+    assert not result.pi[:, 1].any()
+    np.testing.assert_allclose(result.p, r[:4] + 0.1 * result.pi[0])
+    assert result.second_term_bound == pytest.approx(0.6)
+
+
+def test_theorem_1_on_random_laws_and_estimates():
+    rng = np.random.default_rng(17)
+    for base in domains(4):
+        domain = TaggedDomain(base, TAGS)
+        for signs in (0, -0.3):
+            law = random_law(rng, domain)
+            r = random_distribution(rng, domain.size) + rng.uniform(signs, -signs, domain.size)
+            background = {tag: random_distribution(rng, base.size) for tag in TAGS}
+            result = PersonalizedEstimate.of(domain, r, background)
+            terms = result.loss_terms(law)
+            distances = np.abs(result.pi - law.pi).sum(axis=1)
+            assert terms.loss == pytest.approx(np.abs(result.p - law.p).sum())
+            assert terms.first == pytest.approx(np.abs(r - law.r).sum())
+            assert terms.second == pytest.approx(np.abs(r[base.size :]) @ distances)
+            assert terms.loss <= terms.first + terms.second + 1e-14
+            assert terms.second <= result.second_term_bound
+
+
+def test_theorem_1_needs_the_absolute_value():
+    """One bot: r̂ = r on X, r̂(⊥) = -a and r(⊥) = b, and π̂ with no mass where π has its own."""
+    a, b = 0.25, 0.5
+    domain = TaggedDomain(TOWN, ["home"])
+    truth = JointLaw(domain, [[1 - b, 0], [0, 0], [0, b], [0, 0]])
+    result = PersonalizedEstimate.of(domain, [1 - b, 0, 0, 0, -a], {"home": [0, 0, 0, 1]})
+    terms = result.loss_terms(truth)
+    assert terms.loss == terms.first == a + b
+    assert terms.second == 2 * a
+    as_printed = terms.first + result.bots.item() * 2
+    assert terms.loss > as_printed
+
+
+def test_the_bounds_of_theorem_1_are_reached():
+    truth = JointLaw(TAGGED, [[0.5, 0, 0], [0, 0, 0], [0, 0.5, 0], [0, 0, 0]])
+    only_knowledge_wrong = PersonalizedEstimate.of(TAGGED, truth.r, {"home": [0, 0, 0, 1]})
+    terms = only_knowledge_wrong.loss_terms(truth)
+    assert (terms.loss, terms.first, terms.second) == (1, 0, 1)
+    assert only_knowledge_wrong.second_term_bound == 1
+    only_r_wrong = PersonalizedEstimate.of(
+        TAGGED, [0, 0, 0, 0.5, 0.5, 0], {"home": [0, 0, 1, 0]}
+    ).loss_terms(truth)
+    assert (only_r_wrong.loss, only_r_wrong.first, only_r_wrong.second) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("background", "error", "message"),
+    [
+        ([0.5, 0.5], TypeError, r"background must map tags to distributions, got \[0.5, 0.5\]"),
+        ({"gym": None}, ValueError, "background must be of home, others, got 'gym'"),
+        ({"home": [1, 0, 0]}, ValueError, r"background\['home'\] must have shape \(4,\), got"),
+        ({"home": [1, 1, 0, 0]}, ValueError, r"background\['home'\] must sum to 1, got 2"),
+        ({"home": "park"}, TypeError, r"background\['home'\] must hold real numbers"),
+    ],
+)
+def test_wrong_background(background, error, message):
+    with pytest.raises(error, match=message):
+        estimate(COMMON, [0, 1], background)
+
+
+def test_no_background_where_every_value_is_sensitive():
+    domain = TaggedDomain(uldp.Domain(2, sensitive=[0, 1]), ["home"])
+    common = uldp.UtilityOptimizedRR(domain, EPSILON)
+    with pytest.raises(ValueError, match="background must be given for each tag, for every value"):
+        estimate(common, [0, 1])
+    assert estimate(common, [0, 1], {"home": [0.5, 0.5]}).p.sum() == pytest.approx(1)
+
+
+def test_wrong_estimates():
+    with pytest.raises(TypeError, match="common must be a mechanism over a TaggedDomain"):
+        estimate(uldp.UtilityOptimizedRR(TOWN, 1.0), [0])
+    with pytest.raises(TypeError, match=r"got a PersonalizedMechanism$"):
+        estimate(ALICE, [0])
+    with pytest.raises(ValueError, match="method must be one of"):
+        estimate(COMMON, [0], None, "mode")
+    with pytest.raises(ValueError, match=r"r must have shape \(6,\), got \(4,\)"):
+        PersonalizedEstimate.of(TAGGED, [0.25] * 4)
+    law = random_law(np.random.default_rng(1), TaggedDomain(TOWN, TAGS))
+    with pytest.raises(ValueError, match="truth must be over TaggedDomain"):
+        estimate(COMMON, [0]).loss_terms(law)
+    with pytest.raises(TypeError, match="truth must be a JointLaw"):
+        estimate(COMMON, [0]).loss_terms(law.p)
+
+
+# --- what reports tell about her secret ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("visits_depend_on_the_secret", [False, True])
+def test_posterior_is_bayes_rule_on_explicit_matrices(make, visits_depend_on_the_secret):
+    rng = np.random.default_rng(18)
+    for base in domains(3):
+        common = make(TaggedDomain(base, TAGS), EPSILON)
+        k = base.size
+        prior = rng.dirichlet(np.ones(k))
+        rows = rng.dirichlet(np.ones(k), size=k)
+        visits = rows if visits_depend_on_the_secret else rows[0]
+        laws = np.array(
+            [
+                (rows[h] if visits_depend_on_the_secret else rows[0])
+                @ common.transition_matrix()[
+                    PersonalizedMechanism(common, {h: "work"}).intermediate(range(k))
+                ]
+                for h in range(k)
+            ]
+        )
+        drawn = rng.choice(len(common.outputs), p=laws[rng.choice(k, p=prior)], size=5)
+        expected = np.array([prior * laws[:, drawn[:t]].prod(axis=1) for t in range(6)])
+        expected /= expected.sum(axis=1, keepdims=True)
+        result = posterior(common, common.outputs[drawn], "work", prior, visits)
+        np.testing.assert_allclose(result, expected, atol=1e-15)
+
+
+def test_revealed_values_are_ruled_out_and_no_others():
+    visits = np.full(4, 1 / 4)
+    result = posterior(COMMON, [4, 3, 3, 0], "home", visits, visits)
+    assert [(row > 0).sum() for row in result] == [4, 4, 3, 3, 2]
+    np.testing.assert_array_equal(np.flatnonzero(result[-1] == 0), [0, 3])
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"tag": "gym"}, ValueError, "tag must be one of home, others, got 'gym'"),
+        ({"prior": [1, 0]}, ValueError, r"prior must have shape \(4,\), got \(2,\)"),
+        ({"visits": [0.5] * 4}, ValueError, "visits must sum to 1, got 2"),
+        ({"visits": np.eye(3)}, ValueError, r"visits must have shape \(4,\) or \(4, 4\), got"),
+        ({"visits": np.ones((4, 4))}, ValueError, "each row of visits must sum to 1"),
+        ({"reports": [9]}, ValueError, r"reports must lie in 0\.\.5, got 9"),
+        ({"reports": 3}, ValueError, "reports must be along the first axis, got a single one"),
+        ({"reports": [0, 3]}, ValueError, "reports must be possible for some value of the prior"),
+        ({"common": uldp.UtilityOptimizedRR(TOWN, 1.0)}, TypeError, "common must be a mechanism"),
+    ],
+)
+def test_wrong_posteriors(changed, error, message):
+    wrong = {
+        "common": COMMON,
+        "reports": [4],
+        "tag": "home",
+        "prior": [0.5, 0, 0, 0.5],
+        "visits": [0.25] * 4,
+    } | changed
+    with pytest.raises(error, match=message):
+        posterior(**wrong)

@@ -1,0 +1,118 @@
+"""The secure generator: the published key stream, never twice, and the law of `privatize`."""
+
+import copy
+import pickle
+import runpy
+import secrets
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cases import MECHANISMS
+from scipy import stats
+
+import uldp
+from uldp import secure
+
+FALSE_ALARM = 1e-6
+RFC_8439_KEY_STREAM = """
+76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7
+da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586
+9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed
+29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f
+"""
+
+
+@pytest.fixture
+def key_of_zeros(monkeypatch):
+    """A generator whose key the operating system draws as zeros."""
+    with monkeypatch.context() as patched:
+        patched.setattr(secrets, "randbits", lambda bits: 0)
+        return secure.generator()
+
+
+def words(rng: np.random.Generator, size: int) -> np.ndarray:
+    return rng.integers(1 << 64, size=size, dtype=np.uint64)
+
+
+def test_the_stream_is_chacha20(key_of_zeros):
+    """Test vectors 1 and 2 of RFC 8439, appendix A.1."""
+    published = bytes.fromhex(RFC_8439_KEY_STREAM)
+    assert words(key_of_zeros, 16).astype("<u8").tobytes() == published
+
+
+def test_the_key_has_256_bits_from_the_system(monkeypatch):
+    asked = []
+    monkeypatch.setattr(secrets, "randbits", lambda bits: asked.append(bits) or 1 << (bits - 1))
+    one = words(secure.generator(), 4)
+    assert asked == [256]
+    monkeypatch.setattr(secrets, "randbits", lambda bits: 0)
+    assert not np.array_equal(one, words(secure.generator(), 4))
+
+
+def test_bytes_and_pairs_of_bytes_are_uniform(key_of_zeros):
+    """Chi-square tests with a false-alarm rate of 1e-6 in all."""
+    stream = words(key_of_zeros, 1 << 19).view(np.uint8)
+    pairs = stream.view(np.uint16)
+    for symbols, values in ((stream, 1 << 8), (pairs, 1 << 16)):
+        counts = np.bincount(symbols, minlength=values)
+        assert stats.chisquare(counts).pvalue > FALSE_ALARM / 2
+
+
+def test_privatize_keeps_its_law(key_of_zeros):
+    """Chi-square tests with a false-alarm rate of 1e-6 in all."""
+    domain = uldp.Domain(4, sensitive=[1, 3])
+    p_values = []
+    for make in MECHANISMS.values():
+        mechanism = make(domain, 0.8)
+        column = {y.tobytes(): place for place, y in enumerate(mechanism.outputs)}
+        for x, law in enumerate(mechanism.transition_matrix()):
+            reports = mechanism.privatize(np.full(20_000, x), rng=key_of_zeros)
+            drawn = np.bincount([column[y.tobytes()] for y in reports], minlength=law.size)
+            assert drawn[law == 0].sum() == 0
+            expected = law[law > 0] * len(reports)
+            assert expected.min() >= 5
+            p_values.append(stats.chisquare(drawn[law > 0], expected, sum_check=False).pvalue)
+    assert min(p_values) > FALSE_ALARM / len(p_values)
+
+
+def test_no_stream_comes_twice():
+    original = secure.generator()
+    words(original, 3)
+    copies = [copy.copy(original), copy.deepcopy(original), pickle.loads(pickle.dumps(original))]
+    streams = [words(rng, 4).tobytes() for rng in [original, *copies, secure.generator()]]
+    assert len(set(streams)) == len(streams)
+
+
+@pytest.mark.skipif(not hasattr(secure.os, "fork"), reason="the system has no fork")
+def test_a_fork_does_not_repeat_the_stream():
+    """A parent and two children draw after the forks; in a process of its own, without threads."""
+    program = """
+import os
+from uldp import secure
+rng = secure.generator()
+rng.bytes(100)
+for child in range(2):
+    if os.fork() == 0:
+        print(rng.bytes(16).hex(), flush=True)
+        os._exit(0)
+    os.wait()
+print(rng.bytes(16).hex())
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert len(set(run.stdout.split())) == 3
+    assert not run.stderr
+
+
+def test_a_fork_changes_the_keys_of_all_living_generators(key_of_zeros):
+    secure._change_keys()
+    assert words(key_of_zeros, 16).astype("<u8").tobytes() != bytes.fromhex(RFC_8439_KEY_STREAM)
+
+
+def test_without_randomgen_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "randomgen", None)
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "uldp\[secure\]"'):
+        runpy.run_path(secure.__file__)

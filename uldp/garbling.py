@@ -1,0 +1,97 @@
+"""The uRAP as a block design whose reports are partly lost and partly mixed with noise.
+
+Given how many bits a uRAP report has, and that it reveals nothing, its set of bits has the law of
+the block design of that size. So the uRAP at any θ is what comes out of a block design of random
+sizes when its reports are garbled without a look at the users' values; and whatever can be
+estimated from the uRAP can be estimated as well from that block design, or better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from uldp import _checks
+from uldp._bits import unpack
+from uldp.mechanisms import UtilityOptimizedBlockDesign, UtilityOptimizedRappor
+from uldp.mechanisms.base import MATRIX_ENTRIES
+
+__all__ = ["Garbling", "rappor_as_garbling"]
+
+
+@dataclass(frozen=True, eq=False)
+class Garbling:
+    """How a uRAP comes out of a block design.
+
+    Each report is replaced by the empty set with probability `lost`. Of the others sets stay as
+    they are, and revealed values get bits that are independently 1 with the probability that the
+    uRAP gives to any sensitive value not held.
+
+    Attributes
+    ----------
+    rappor : UtilityOptimizedRappor
+        The uRAP.
+    design : UtilityOptimizedBlockDesign
+        The block design, with probability λ_d ∝ Pr[d bits] of size d = 1, ..., s, for the number of
+        bits that a user with a sensitive value sets: her own with probability θ, and each of the
+        s - 1 others with d1.
+    lost : float
+        The probability (1 - θ)(1 - d1)^(s-1) that she sets none.
+    """
+
+    rappor: UtilityOptimizedRappor
+    design: UtilityOptimizedBlockDesign
+    lost: float
+
+    def postprocessing(self) -> NDArray[np.float64]:
+        """Return R, shape (|Y_uBD|, |Y_uRAP|), with Q_uRAP = Q_uBD R.
+
+        Raises
+        ------
+        ValueError
+            If the matrix would have more than 2^24 entries.
+        """
+        before, after = self.design.outputs, self.rappor.outputs
+        if len(before) * len(after) > MATRIX_ENTRIES:
+            raise ValueError(
+                f"the domain is too large for the matrix: {len(before)} x {len(after)} entries, "
+                f"at most {MATRIX_ENTRIES} are allowed"
+            )
+        s, law, x = self.rappor.sensitive.size, self.rappor.support, self.rappor.sensitive[0]
+        noise = np.where(unpack(after, s), law.other[x], law.not_other[x]).prod(axis=1)
+        same = before[:, None] == after
+        same_set, same_value = np.split(same, [-(-s // 8)], axis=2)
+        kept = np.where(self.design.protected[:, None], same_set.all(axis=2), noise)
+        empty = ~after.any(axis=1)
+        return (1 - self.lost) * same_value.all(axis=2) * kept + self.lost * empty
+
+
+def rappor_as_garbling(rappor: UtilityOptimizedRappor) -> Garbling:
+    """Return the block design of which the uRAP is a garbling.
+
+    Parameters
+    ----------
+    rappor : UtilityOptimizedRappor
+        Any θ, with at least one sensitive value.
+
+    Raises
+    ------
+    ValueError
+        If no value is sensitive.
+    TypeError
+        If the mechanism is no uRAP.
+    """
+    _checks.instance(rappor, "rappor", UtilityOptimizedRappor)
+    s, law = rappor.sensitive.size, rappor.support
+    if not s:
+        raise ValueError(f"rappor must have a sensitive value, got {rappor!r}")
+    x = rappor.sensitive[0]
+    own, not_own, other = law.own[x], law.not_own[x], law.other[x]
+    bits = np.arange(s + 1)
+    chance = own * binom.pmf(bits - 1, s - 1, other) + not_own * binom.pmf(bits, s - 1, other)
+    sizes = dict(zip(bits[1:].tolist(), chance[1:] / chance[1:].sum(), strict=True))
+    design = UtilityOptimizedBlockDesign(rappor.domain, rappor.epsilon, sizes)
+    return Garbling(rappor, design, float(chance[0]))

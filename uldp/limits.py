@@ -1,0 +1,273 @@
+"""The fundamental limit: the least worst-case l2 loss of any ULDP mechanism and estimator.
+
+What any ULDP mechanism tells can be had from one that draws a size d with probability λ_d and then
+reports a subset of X_S of that size or reveals a value of X_N (Yoon, Park, Nam and Lee 2025). Where
+p is uniform within X_S and within X_N, with p(X_S) = σ, n times the l2 loss of the best estimator
+tends to the trace of the inverse Fisher information: with ν = |X_N|, and each J linear in λ,
+
+    f(σ, λ) = (s - 1)/J_S + (ν - 1)/J_N + 1/J_T,
+
+for contrasts within X_S, contrasts within X_N, and the mass σ. f is concave in σ and convex in λ,
+and its value at the saddle point is n times the limit. Two numbers describe that point:
+
+- One size is in use, or two adjacent ones, since the gain of weight on d rises and then falls in d.
+- Where subset selection over X_S alone (Ye and Barg 2018) takes a size d of at least 2, that size
+  is optimal and σ = 1 the worst mass. Elsewhere the sizes in use are 1 and perhaps 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from uldp import _checks
+from uldp.domain import Domain
+
+__all__ = ["Saddle", "fundamental_limit", "saddle", "single_sizes", "uRR_optimal_from"]
+
+NEGLIGIBLE = 1e-12
+NOTHING_CHANGES_ABOVE = 300.0
+
+
+@dataclass(frozen=True, eq=False)
+class Saddle:
+    """The saddle point of the limit, with a certificate of its value.
+
+    Attributes
+    ----------
+    value : float
+        n times the least worst-case l2 loss.
+    lower, upper : float
+        Bounds of it, up to rounding: no mechanism has a smaller loss than `lower` at `mass`, and
+        that with `weights` has no larger one than `upper` at any p, by its best linear estimate.
+    mass : float
+        The worst p(X_S), σ. The worst p is uniform within X_S and within X_N.
+    weights : (s,) ndarray
+        The optimal weights λ of the sizes d = 1, ..., s, of which one or two are not 0.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    mass: float
+    weights: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self.weights.setflags(write=False)
+
+
+def fundamental_limit(domain: Domain, epsilon: float) -> float:
+    """Return n times the least worst-case l2 loss of any ULDP mechanism and estimator, as n → ∞.
+
+    Parameters
+    ----------
+    domain : Domain
+        The values, and which of them are sensitive.
+    epsilon : float
+        ε, in nats.
+
+    Raises
+    ------
+    ValueError
+        If ε is not a finite number above 0.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    _checks.instance(domain, "domain", Domain)
+    return saddle(domain.sensitive.size, domain.nonsensitive.size, epsilon).value
+
+
+def saddle(s: int, nu: int, epsilon: float) -> Saddle:
+    """Return the saddle point of f(σ, λ), largest over σ and least over λ.
+
+    Without non-sensitive values (ν = 0) it is that of plain LDP, and without sensitive ones (s = 0)
+    the loss is that of no privacy, 1 - 1/k.
+
+    Parameters
+    ----------
+    s, nu : int
+        The numbers of sensitive and of non-sensitive values, not both 0.
+    epsilon : float
+        ε, in nats.
+
+    Raises
+    ------
+    ValueError
+        If a number of values is negative or not whole, both are 0, or ε is not a finite number
+        above 0.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    s, nu, epsilon = _checked(s, nu, epsilon)
+    if s == 0 or s + nu == 1:
+        value = 1 - 1 / (s + nu)
+        return Saddle(value, value, value, float(s > 0), np.ones(s))
+    game = _Game(s, nu, epsilon)
+    sizes = np.arange(1, s + 1)
+    mass, weights = _strategies(game, sizes)
+    play = game.play(mass, sizes, weights)
+    lower = play.value * min(1.0, play.value / play.gains.max())
+    upper = game.guarantee(mass, play)
+    return Saddle(play.value, lower, upper, mass, weights)
+
+
+def single_sizes(s: int, nu: int, epsilon: float) -> NDArray[np.float64]:
+    """Return n times the worst-case l2 loss of the block design of each single size.
+
+    For ν = 0 this is subset selection; d = 1 is RR or uRR. Parameters and errors are those of
+    `saddle`.
+
+    Returns
+    -------
+    (s,) ndarray
+        For the sizes d = 1, ..., s; infinite for d = s > 1, which tells nothing within X_S.
+    """
+    s, nu, epsilon = _checked(s, nu, epsilon)
+    if s + nu == 1:
+        return np.zeros(s)
+    return _Game(s, nu, epsilon).single_size_values(np.arange(1, s + 1))
+
+
+def uRR_optimal_from(s: int, nu: int) -> float:
+    """Return the ε from which on uRR attains the limit, ln(ν + √((k-1)(k-2)/2)).
+
+    It is 0 where uRR is optimal at every ε: for s ≤ 1, where subsets of one value are all there
+    are, and for s = 2 with ν ≤ 1. For s = 2 uRR is optimal for e^ε ≤ 1 + √(2ν/(ν+1)), too.
+
+    Parameters
+    ----------
+    s, nu : int
+        The numbers of sensitive and of non-sensitive values, not both 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        See `saddle`.
+    """
+    s, nu, _ = _checked(s, nu, 1.0)
+    if s <= 1 or (s == 2 and nu <= 1):
+        return 0.0
+    k = s + nu
+    return math.log(nu + math.sqrt((k - 1) * (k - 2) / 2))
+
+
+class _Play(NamedTuple):
+    """f(σ, λ), its derivative by σ, and how fast it falls with the weight of each size."""
+
+    value: float
+    slope: float
+    gains: NDArray[np.float64]
+
+
+class _Game:
+    """The function f(σ, λ), not for s = 0 or k = 1.
+
+    With e = e^-ε and g = 1 - e, the report of a value of X_N is a subset of size d with probability
+    s·e/(s·e + g·d), and that of any value with probability (s·e + σ·g·d)/(s·e + g·d). So
+
+        J_S ∝ Σ λ_d g² d (s - d)/((s·e + g·d)(s·e + σ·g·d)),
+        J_N ∝ Σ λ_d g d/(s·e + g·d) / (1 - σ),  J_T ∝ Σ λ_d g d/(s·e + σ·g·d) / (1 - σ).
+    """
+
+    def __init__(self, s: int, nu: int, epsilon: float) -> None:
+        epsilon = min(epsilon, NOTHING_CHANGES_ABOVE)
+        self.s, self.nu, self.epsilon = s, nu, epsilon
+        self._noise, self._growth = s * math.exp(-epsilon), -math.expm1(-epsilon)
+        self._present = np.array([s > 1, nu > 1, nu > 0])
+        self._costs = np.array([(s - 1) ** 2 / s, 1 - 1 / max(nu, 1), 1 / s + 1 / max(nu, 1)])
+
+    def over_S_alone(self) -> _Game:
+        """Return the game of plain LDP on X_S."""
+        return _Game(self.s, 0, self.epsilon)
+
+    def play(self, mass: float, sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> _Play:
+        """Return f and its derivatives at a mass and weights on some sizes."""
+        kept, present = self._growth * sizes, self._present
+        total, subset = self._noise + kept, self._noise + mass * kept
+        share, none = kept / subset, np.zeros(kept.size)
+        costs = (self._costs * [1, 1 - mass, 1 - mass])[present]
+        cost_slopes = (self._costs * [0, -1, -1])[present]
+        informations = np.array(
+            [share * self._growth * (self.s - sizes) / total, kept / total, share]
+        )[present]
+        decays = np.array([share, none, share])[present]
+
+        sums = informations @ weights
+        losses = costs / sums
+        slopes = (cost_slopes + losses * ((informations * decays) @ weights)) / sums
+        return _Play(float(losses.sum()), float(slopes.sum()), (losses / sums) @ informations)
+
+    def worst_mass(self, sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+        """Return the σ at which f is largest for these weights."""
+        return _clipped_root(lambda mass: self.play(mass, sizes, weights).slope, 1.0)
+
+    def guarantee(self, mass: float, play: _Play) -> float:
+        """Return the largest loss over all σ of the linear estimate that is best at this mass.
+
+        Its loss is -(1/s + 1/ν)·σ² and something linear in σ, and touches f at the mass.
+        """
+        if not self.nu:
+            return play.value
+        curvature = self._costs[2]
+        step = min(max(mass + play.slope / (2 * curvature), 0.0), 1.0) - mass
+        return float(play.value + step * (play.slope - curvature * step))
+
+    def single_size_values(self, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the largest f over σ with all weight on one size, a + b·σ - (1/s + 1/ν)·σ²."""
+        kept = self._growth * sizes
+        total, noise = self._noise + kept, self._noise / kept
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_S = self._costs[0] * total / (self._growth * (self.s - sizes))
+        of_S = of_S if self.s > 1 else np.zeros(1)
+        if not self.nu:
+            return of_S * (1 + noise)
+        of_N, curvature = self._costs[1] * total / kept, self._costs[2]
+        at_0 = of_S * noise + of_N + curvature * noise
+        slope = of_S - of_N + curvature * (1 - noise)
+        worst = np.clip(slope / (2 * curvature), 0, 1)
+        values: NDArray[np.float64] = at_0 + worst * (slope - curvature * worst)
+        return values
+
+
+def _strategies(game: _Game, sizes: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
+    """Return the worst mass and the optimal weights."""
+    weights = np.zeros(game.s)
+    of_subset_selection = int(game.over_S_alone().single_size_values(sizes).argmin())
+    if of_subset_selection > 0 or not game.nu:
+        weights[of_subset_selection] = 1
+        return 1.0, weights
+    candidates = sizes[:2]
+
+    def advantage_of_two(weight: float) -> float:
+        mixture = np.array([1 - weight, weight])
+        mass = game.worst_mass(candidates, mixture)
+        one, two = game.play(mass, candidates, mixture).gains
+        return float(two - one)
+
+    of_two = _clipped_root(advantage_of_two, 1 - np.finfo(float).eps) if game.s > 1 else 0.0
+    weights[:2] = [1 - of_two, of_two][: game.s]
+    weights[weights < NEGLIGIBLE] = 0
+    weights /= weights.sum()
+    return game.worst_mass(candidates, weights[:2]), weights
+
+
+def _clipped_root(decreasing: Callable[[float], float], high: float) -> float:
+    """Return where a decreasing function passes 0 on [0, high], or the end next to that."""
+    if decreasing(0.0) <= 0:
+        return 0.0
+    if decreasing(high) >= 0:
+        return high
+    return float(brentq(decreasing, 0.0, high, xtol=1e-16, rtol=1e-15))
+
+
+def _checked(s: int, nu: int, epsilon: float) -> tuple[int, int, float]:
+    s, nu = _checks.whole(s, "s", least=0), _checks.whole(nu, "nu", least=0)
+    if s + nu == 0:
+        raise ValueError("s and nu must not both be 0, got 0 and 0")
+    return s, nu, _checks.positive(epsilon, "epsilon")

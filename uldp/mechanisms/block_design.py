@@ -1,0 +1,259 @@
+"""The block design: a report is a random set of sensitive values, or the true non-sensitive one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks, estimators, limits
+from uldp._bits import bernoulli, blocks, pack, unpack
+from uldp._subsets import column_counts, random_subsets, random_subsets_around
+from uldp.likelihood import Evidence
+from uldp.mechanisms.blocks import BlockDecoder, BlockLaw, best_mass
+from uldp.mechanisms.sets import SetMechanism
+from uldp.tallies import Tally
+
+__all__ = ["UtilityOptimizedBlockDesign"]
+
+Sizes = tuple[tuple[int, float], ...]
+
+DIGITS = 12
+BYTES_AT_ONCE = 1 << 22
+USERS_OF_ONE_DRAW = 500_000_000
+
+
+@dataclass(frozen=True)
+class UtilityOptimizedBlockDesign(SetMechanism):
+    """Utility-optimized block design with all subsets as blocks, (X_S, ε)-uBD (Yoon et al. 2025).
+
+    A user first draws a size d with probability λ_d, whatever her value. If her value is sensitive
+    she sends a set of d sensitive values, each with probability ∝ e^ε if it holds her value and
+    ∝ 1 otherwise. If not, she sends a uniformly random set of d sensitive values with probability
+    s/(d e^ε + s - d), where s = |X_S|, and her value otherwise. This is (X_S, Y_P, ε)-ULDP, where
+    Y_P holds the sets.
+
+    With size 1 alone it is the uRR. With every value sensitive it is subset selection (Ye and Barg
+    2018), which is ε-LDP. For the right sizes no ULDP mechanism has a smaller worst-case l2 loss;
+    these are the default.
+
+    Reports are rows of bytes as described under `UtilityOptimizedRappor`, with no bit set where a
+    value is revealed. A tally has for each value the number of reports that support it, shape (k,),
+    or, if there are several sizes, a row of these for each size, shape (number of sizes, k); since
+    the size behind a revealed value is not sent, revealed values are counted in the first row.
+
+    Parameters
+    ----------
+    domain, epsilon
+        See `Mechanism`.
+    sizes : int or mapping of int to float, optional
+        The size of all sets, or the sizes with their probabilities λ_d, in 1..s, not all of them s
+        if s > 1: the set of all sensitive values does not tell them apart. By default those of the
+        least worst-case l2 loss (`limits.saddle`), the probabilities rounded to 12 digits so that
+        they are the same on all machines. Sizes are kept, and can be given, as a tuple of pairs
+        (size, probability) in increasing order; () if no value is sensitive.
+
+    Raises
+    ------
+    ValueError
+        If ε is not a finite number above 0, a size is out of its range, or the probabilities are
+        negative or do not sum to 1.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    sizes: int | Mapping[int, float] | Iterable[tuple[int, float]] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        s = self.sensitive.size
+        if self.sizes is None:
+            best = limits.saddle(s, self.nonsensitive.size, self.epsilon).weights if s else ()
+            sizes = _as_sizes({d: round(float(w), DIGITS) for d, w in enumerate(best, 1)}, s)
+        else:
+            sizes = _as_sizes(self.sizes, s)
+        object.__setattr__(self, "sizes", sizes)
+
+    @cached_property
+    def _law(self) -> BlockLaw:
+        return BlockLaw(self.sensitive.size, self.nonsensitive.size, self.epsilon, self._sizes)
+
+    @property
+    def _sizes(self) -> Sizes:
+        return cast(Sizes, self.sizes)
+
+    @cached_property
+    def decoder(self) -> BlockDecoder:
+        """The linear estimate whose largest l2 loss is the least for these sizes."""
+        law = self._law
+        return BlockDecoder(law, self.sensitive, self.nonsensitive, best_mass(law))
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        """(k,) for one size at most, (number of sizes, k) for several."""
+        rows, k = len(self._sizes), self.domain.size
+        return (rows, k) if rows > 1 else (k,)
+
+    @cached_property
+    def outputs(self) -> NDArray[Any]:
+        """All reports: the sets, size by size, then the non-sensitive values."""
+        s, values = self.sensitive.size, self.nonsensitive.size
+        number = sum(comb(s, size) for size, _ in self._sizes)
+        self._check_matrix_size(number + values)
+        sets = np.zeros((number + values, s), dtype=np.bool_)
+        members = (m for size, _ in self._sizes for m in combinations(range(s), size))
+        for row, chosen in enumerate(members):
+            sets[row, list(chosen)] = True
+        revealed = np.append(np.zeros(number, dtype=np.int64), np.arange(1, values + 1))
+        reports = self._reports(pack(sets), revealed)
+        reports.setflags(write=False)
+        return reports
+
+    @property
+    def output_count(self) -> int:
+        """The number Σ C(s, d) + |X_N| of the sets and the non-sensitive values."""
+        sets = sum(comb(self.sensitive.size, size) for size, _ in self._sizes)
+        return sets + self.nonsensitive.size
+
+    @property
+    def revealed_share(self) -> float:
+        """Σ λ_d (1 - μ_d), the probability to send no set."""
+        return self._law.revealed if self.nonsensitive.size else 0.0
+
+    def transition_matrix(self) -> NDArray[np.float64]:
+        """Return Q(y|x) over the reachable outputs, shape (k, Σ C(s, d) + |X_N|)."""
+        law, s, protected = self._law, self.sensitive.size, self.protected
+        sets = unpack(self.outputs[protected, : self._set_bytes], s).astype(bool)
+        size = np.searchsorted(law.sizes, sets.sum(axis=1))
+        each = law.weights / [float(comb(s, d)) for d in law.sizes.tolist()]
+        with_own, without_own = each * law.own / law.held, each * law.hidden
+        matrix = np.zeros((self.domain.size, protected.size))
+        matrix[:, protected] = without_own[size]
+        matrix[np.ix_(self.sensitive, protected)] = np.where(
+            sets.T, with_own[size], without_own[size]
+        )
+        matrix[np.ix_(self.nonsensitive, ~protected)] = law.revealed * np.eye(law.nu)
+        return matrix
+
+    def evidence(self, reports: ArrayLike | Tally) -> Evidence:
+        """Return the sets of the protected reports (see `Mechanism.evidence`).
+
+        A tally does where all sets are single values.
+        """
+        if any(size > 1 for size, _ in self._sizes):
+            return super().evidence(reports)
+        counts = estimators.as_tally(self, reports).counts
+        return Evidence(self, None, counts[self.sensitive], counts[self.nonsensitive])
+
+    def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
+        places, law = self._place[users], self._law
+        sets = np.zeros((users.size, self._set_bytes), dtype=np.uint8)
+        revealed = np.maximum(-places, 0)
+        if not self._sizes:
+            return self._reports(sets, revealed)
+        drawn = rng.choice(law.sizes.size, users.size, p=law.weights)
+        for row, size in enumerate(law.sizes.tolist()):
+            members = np.flatnonzero(drawn == row)
+            own, others = members[places[members] > 0], members[places[members] < 0]
+            held = bernoulli(rng, law.own[row], law.not_own[row], own.size)
+            hidden = bernoulli(rng, law.hidden[row], law.shown[row], others.size)
+            for group, kept in ((own[held], True), (own[~held], False)):
+                self._fill(sets, group, size - kept, rng, (places[group] - 1, kept))
+            self._fill(sets, others[hidden], size, rng)
+            revealed[others[hidden]] = 0
+        return self._reports(sets, revealed)
+
+    def _fill(
+        self,
+        sets: NDArray[np.uint8],
+        rows: NDArray[np.intp],
+        size: int,
+        rng: np.random.Generator,
+        own: tuple[NDArray[np.int32], bool] | None = None,
+    ) -> None:
+        """Put uniformly random sets into these rows, each with or without an own value."""
+        s = self.sensitive.size
+        for block in blocks(rows.size, max(1, BYTES_AT_ONCE // s)):
+            if own is None:
+                chosen = random_subsets(rng, rows[block].size, s, size)
+            else:
+                chosen = random_subsets_around(rng, own[0][block], s, size, own[1])
+            sets[rows[block]] = pack(chosen)
+
+    def _check_sets(self, reports: NDArray[np.uint8]) -> None:
+        super()._check_sets(reports)
+        allowed, sizes = [size for size, _ in self._sizes], self._set_sizes(reports)
+        wrong = np.where(self._revealed(reports) > 0, sizes > 0, ~np.isin(sizes, allowed))
+        if wrong.any():
+            raise ValueError(
+                f"reports must reveal a value or hold a set of {allowed} sensitive ones, "
+                f"got {reports[wrong][0].tolist()}"
+            )
+
+    def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        self._check_sets(reports)
+        table = np.zeros((max(len(self._sizes), 1), self.domain.size), dtype=np.int64)
+        table[0, self.nonsensitive] = self._count_revealed(reports)
+        if len(self._sizes) == 1:
+            table[0, self.sensitive] = self._count_sets(reports)
+        else:
+            sizes = self._set_sizes(reports)
+            for row, (size, _) in enumerate(self._sizes):
+                table[row, self.sensitive] = self._count_sets(reports[sizes == size])
+        return table.reshape(self.tally_shape)
+
+    def _set_sizes(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
+        ones = np.bitwise_count(reports[:, : self._set_bytes])
+        sizes: NDArray[np.int64] = ones.sum(axis=1, dtype=np.int64)
+        return sizes
+
+    def _simulate_counts(
+        self, true_counts: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        draws = -(-int(true_counts.sum()) // USERS_OF_ONE_DRAW)
+        if not self._sizes:
+            return true_counts
+        if draws > 1:
+            total = np.zeros(self.tally_shape, dtype=np.int64)
+            for draw in range(draws):
+                total += self._simulate_counts((true_counts + draw) // draws, rng)
+            return total
+        law = self._law
+        sizes = rng.multinomial(true_counts[self.sensitive], law.weights)
+        fates = rng.multinomial(
+            true_counts[self.nonsensitive], np.append(law.weights * law.hidden, law.revealed)
+        )
+        table = np.zeros((len(self._sizes), self.domain.size), dtype=np.int64)
+        table[0, self.nonsensitive] = fates[:, -1]
+        for row, size in enumerate(law.sizes.tolist()):
+            held = rng.binomial(sizes[:, row], law.own[row])
+            table[row, self.sensitive] = column_counts(
+                rng, held, sizes[:, row] - held, fates[:, row].sum(), size
+            )
+        return table.reshape(self.tally_shape)
+
+
+def _as_sizes(sizes: Any, s: int) -> tuple[tuple[int, float], ...]:
+    """Return the sizes of positive probability as pairs in increasing order."""
+    try:
+        law = {sizes: 1.0} if isinstance(sizes, Real) else dict(sizes)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"sizes must be a size or sizes with their probabilities, got {sizes!r}"
+        ) from None
+    for size in law:
+        if _checks.whole(size, "sizes", least=1) > s:
+            raise ValueError(f"sizes must lie in 1..{s}, as {s} values are sensitive, got {size}")
+    if law or s:
+        _checks.distribution(list(law.values()), "probabilities of sizes", len(law))
+    pairs = tuple((int(size), float(law[size])) for size in sorted(law) if law[size] > 0)
+    if s > 1 and pairs[0][0] == s:
+        raise ValueError(f"sizes must not all be {s}, the set of all sensitive values")
+    return pairs

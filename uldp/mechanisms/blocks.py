@@ -1,0 +1,304 @@
+"""Subsets of a random size as reports: their law, and the best linear decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from uldp._multinomial import mean_absolute_value
+from uldp.decoders import Bernoulli, Decoder
+
+__all__ = ["BlockDecoder", "BlockLaw", "best_mass"]
+
+Masses = float | NDArray[np.float64]
+Outcomes = Iterator[tuple[float, Masses]]
+
+
+class BlockLaw:
+    """The probabilities that a report holds a value or reveals it, as arrays over the sizes.
+
+    All are computed without cancellation, complements and differences too.
+
+    Parameters
+    ----------
+    s, nu : int
+        |X_S| and |X_N|.
+    epsilon : float
+        ε.
+    sizes : sequence of (int, float)
+        The sizes d and their probabilities λ_d.
+
+    Attributes
+    ----------
+    own, not_own : ndarray
+        Probability dE/D, with D = dE + s - d and E = e^ε, that the set of a user with a sensitive
+        value holds it, and that it does not.
+    fellow, not_fellow : ndarray
+        The same for another given sensitive value.
+    gain : ndarray
+        own - fellow.
+    hidden, shown : ndarray
+        μ_d = s/D, the probability that a user with a non-sensitive value sends a set; 1 - μ_d.
+    held, not_held : ndarray
+        d/s, the probability that such a set holds a given value, and its complement.
+    revealed : float
+        Σ λ_d (1 - μ_d), or 1 if no value is sensitive.
+    """
+
+    def __init__(
+        self, s: int, nu: int, epsilon: float, sizes: tuple[tuple[int, float], ...]
+    ) -> None:
+        self.s, self.nu = s, nu
+        self.sizes = d = np.array([size for size, _ in sizes], dtype=np.int64)
+        self.weights = np.array([weight for _, weight in sizes], dtype=np.float64)
+        self.weights /= self.weights.sum()
+        shrink, growth = np.exp(-epsilon), -np.expm1(-epsilon)
+        others, scale = max(s - 1, 1), d + (s - d) * shrink
+        self.own, self.not_own = d / scale, (s - d) * shrink / scale
+        self.fellow = (self.own * (d - 1) + self.not_own * d) / others
+        self.not_fellow = (s - d) * (d + (s - 1 - d) * shrink) / (others * scale)
+        self.gain = d * (s - d) * growth / (others * scale)
+        self.hidden, self.shown = s * shrink / scale, d * growth / scale
+        self.held, self.not_held = d / max(s, 1), (s - d) / max(s, 1)
+        self.revealed = float(self.weights @ self.shown) if s else 1.0
+
+
+class Moments(NamedTuple):
+    """The mean square of what a report adds to the estimate of p(x), by who sends it.
+
+    Attributes
+    ----------
+    own, fellow, foreign : float
+        A user who holds x, another value of the class of x, or a value of the other class.
+    """
+
+    own: float
+    fellow: float
+    foreign: float
+
+
+class BlockDecoder(Decoder):
+    """The linear estimate from sets of random sizes that is best where p(X_S) is σ0.
+
+    With m_d = σ0 + μ_d (1 - σ0), the probability that a report of size d is a set,
+
+    - differences within X_S are estimated from the sets, those of size d with a weight ∝ μ_d/m_d;
+    - differences within X_N from the revealed values;
+    - p(X_S) from the mean of 1/m_d over the reports, 0 for a revealed value.
+
+    Each is scaled to be unbiased. At the p that is uniform within X_S and within X_N with
+    p(X_S) = σ0 no unbiased estimate has a smaller l2 loss. For a single size σ0 has no effect:
+    there is only one unbiased estimate that is linear and treats the values of a class alike.
+
+    Parameters
+    ----------
+    law : BlockLaw
+        The law of the reports.
+    sensitive, nonsensitive : ndarray of int
+        The indices of the two classes.
+    mass : float
+        σ0, in [0, 1].
+
+    Attributes
+    ----------
+    inside, outside, contrast : ndarray
+        What a set of each size adds to n times the estimate of p(x) for the x in X_S that it holds,
+        and for the others; the difference.
+    absent : float
+        What a revealed value adds for each x in X_S.
+    hidden : ndarray
+        What a set of each size adds for each x in X_N.
+    named, unnamed : float
+        What a revealed value adds for itself, and for the others in X_N.
+    foreign_mass, foreign_mass_revealed, own_mass_revealed : ndarray, float, float
+        What a set of each size and a revealed value add for p(X_N), and what that one for p(X_S).
+    """
+
+    def __init__(
+        self,
+        law: BlockLaw,
+        sensitive: NDArray[np.intp],
+        nonsensitive: NDArray[np.intp],
+        mass: float,
+    ) -> None:
+        self.law, self.sensitive, self.nonsensitive, self.mass = law, sensitive, nonsensitive, mass
+        s, nu = max(law.s, 1), max(law.nu, 1)
+        reached = mass + law.hidden * (1 - mass)
+        excess = law.shown * (1 - mass) / reached
+        mean_excess = float(law.weights @ excess)
+        scale = float(law.weights @ (law.shown * (1 + excess))) if law.s else 1.0
+        self.foreign_mass = (mean_excess - excess) / scale
+        self.foreign_mass_revealed = (1 + mean_excess) / scale
+        self.own_mass_revealed = -float(law.weights @ (law.hidden * (1 + excess))) / scale
+        if law.s > 1:
+            weight = law.own / law.sizes / reached
+            self.contrast = weight / (law.weights @ (weight * law.gain))
+        else:
+            self.contrast = np.zeros(law.sizes.size)
+        self.outside = (1 - self.foreign_mass - self.contrast * law.sizes) / s
+        self.inside = self.outside + self.contrast
+        self.absent = self.own_mass_revealed / s
+        self.hidden = self.foreign_mass / nu
+        self.unnamed = (self.foreign_mass_revealed - 1 / law.revealed) / nu
+        self.named = self.unnamed + 1 / law.revealed
+
+    def estimate(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+        """Return the estimate from a tally's counts; it sums to 1."""
+        law = self.law
+        table = counts.reshape(-1, law.s + law.nu)
+        held, revealed = table[: law.sizes.size, self.sensitive], table[0, self.nonsensitive]
+        sets = held.sum(axis=1) / law.sizes
+        total = np.empty(law.s + law.nu)
+        total[self.sensitive] = self.contrast @ held + (
+            self.outside @ sets + self.absent * revealed.sum()
+        )
+        total[self.nonsensitive] = revealed / law.revealed + (
+            self.hidden @ sets + self.unnamed * revealed.sum()
+        )
+        return total / n
+
+    def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return n times the variance of each entry."""
+        variances = np.empty(p.size)
+        for members, outcomes in self._classes(p):
+            entries = p[members]
+            variances[members] = sum(
+                probability * (value - entries) ** 2 for value, probability in outcomes
+            )
+        return variances
+
+    @property
+    def null_variances(self) -> NDArray[np.float64]:
+        """For each x the larger variance of those where X_S or X_N holds all of p."""
+        variances = np.zeros(self.law.s + self.law.nu)
+        for members, others, law in (
+            (self.sensitive, self.nonsensitive, self._sensitive_moments),
+            (self.nonsensitive, self.sensitive, self._nonsensitive_moments),
+        ):
+            if members.size:
+                possible = [law.fellow] * (members.size > 1) + [law.foreign] * (others.size > 0)
+                variances[members] = max(possible, default=0.0)
+        return variances
+
+    def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+        """Return E|p̂(x) - p(x)|, by enumeration of all counts but two."""
+        deviations = np.empty(p.size)
+        for members, outcomes in self._classes(p):
+            if not members.size:
+                continue
+            values, probabilities = zip(*outcomes, strict=True)
+            table = np.array([np.broadcast_to(q, members.size) for q in probabilities])
+            entries, first, place = np.unique(p[members], return_index=True, return_inverse=True)
+            each = [
+                mean_absolute_value(n, np.array(values) - entry, table[:, column]) / n
+                for entry, column in zip(entries, first, strict=True)
+            ]
+            deviations[members] = np.array(each)[place]
+        return deviations
+
+    def as_bernoulli(self, x: int) -> Bernoulli:
+        """Return the Bernoulli number of the same variance: n Var + p(x)² is affine in p(x)."""
+        sensitive = x in self.sensitive
+        law = self._sensitive_moments if sensitive else self._nonsensitive_moments
+        size = self.law.s if sensitive else self.law.nu
+        slope = law.own - law.foreign + (size - 1) * (law.fellow - law.foreign)
+        width = np.sqrt(slope**2 + 4 * law.foreign)
+        small = 2 * law.foreign / (width + abs(slope))
+        below, above = (small, width - small) if slope > 0 else (width - small, small)
+        return Bernoulli(below / width, above / width, 1 / width)
+
+    @property
+    def slope(self) -> float:
+        """The derivative by p(X_S), at σ0, of the least loss n E l2 at uniform-within p."""
+        law = self.law
+        s, nu = max(law.s, 1), max(law.nu, 1)
+        of_sets = (
+            self.contrast**2 * law.sizes * law.not_held
+            + (1 - self.foreign_mass) ** 2 / s
+            + self.foreign_mass**2 / nu
+        )
+        of_revealed = (
+            (nu - 1) / (nu * law.revealed**2)
+            + self.own_mass_revealed**2 / s
+            + self.foreign_mass_revealed**2 / nu
+        )
+        gained = float(law.weights @ (law.shown * (of_sets - of_revealed)))
+        return gained - 2 * self.mass / s + 2 * (1 - self.mass) / nu
+
+    def _classes(self, p: NDArray[np.float64]) -> list[tuple[NDArray[np.intp], Outcomes]]:
+        """Return, for both classes, what a report can add to its entries, and how likely."""
+        S, N = self.sensitive, self.nonsensitive
+        mass_S, mass_N = p[S].sum(), p[N].sum()
+        return [
+            (S, self._sensitive_outcomes(p[S], mass_S - p[S], mass_N)),
+            (N, self._nonsensitive_outcomes(p[N], mass_N - p[N], mass_S)),
+        ]
+
+    def _sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+        """Yield what a report adds to an entry of X_S, and with what probability.
+
+        The arguments are p at the value, at the rest of its class, and at the other class.
+        """
+        law = self.law
+        for i, weight in enumerate(law.weights):
+            sent = law.hidden[i] * foreign
+            yield (
+                self.inside[i],
+                weight * (law.own[i] * own + law.fellow[i] * fellow + law.held[i] * sent),
+            )
+            yield (
+                self.outside[i],
+                weight
+                * (law.not_own[i] * own + law.not_fellow[i] * fellow + law.not_held[i] * sent),
+            )
+        yield self.absent, law.revealed * foreign
+
+    def _nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+        """Yield the same for an entry of X_N."""
+        law = self.law
+        for i, weight in enumerate(law.weights):
+            yield self.hidden[i], weight * (foreign + law.hidden[i] * (own + fellow))
+        yield self.unnamed, law.revealed * fellow
+        yield self.named, law.revealed * own
+
+    @property
+    def _sensitive_moments(self) -> Moments:
+        return _moments(self._sensitive_outcomes)
+
+    @property
+    def _nonsensitive_moments(self) -> Moments:
+        return _moments(self._nonsensitive_outcomes)
+
+
+def _moments(outcomes: Callable[[float, float, float], Outcomes]) -> Moments:
+    return Moments(
+        *(
+            float(sum(probability * value**2 for value, probability in outcomes(*holder)))
+            for holder in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+        )
+    )
+
+
+def best_mass(law: BlockLaw) -> float:
+    """Return the σ0 at which the best linear decoder has the largest loss: the minimax one.
+
+    The least loss n E l2 over all decoders is a concave function of p(X_S), and equal to that of
+    the decoder built at this p(X_S), slope included. So where it is largest, the loss of that one
+    decoder is largest too.
+    """
+    if not law.nu or law.sizes.size < 2:
+        return 1.0
+    none = np.empty(0, dtype=np.intp)
+
+    def slope(mass: float) -> float:
+        return BlockDecoder(law, none, none, mass).slope
+
+    if slope(0.0) <= 0:
+        return 0.0
+    if slope(1.0) >= 0:
+        return 1.0
+    return float(brentq(slope, 0.0, 1.0, xtol=1e-15))

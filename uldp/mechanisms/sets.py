@@ -1,0 +1,109 @@
+"""Reports that are a set of sensitive values, a revealed non-sensitive value, or both."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp._bits import column_sums
+from uldp.likelihood import Evidence
+from uldp.mechanisms.base import Mechanism
+from uldp.tallies import Tally
+
+__all__ = ["SetMechanism"]
+
+
+class SetMechanism(Mechanism):
+    """A mechanism whose report is a set of sensitive values and at most one revealed value.
+
+    The layout in bytes is described under `UtilityOptimizedRappor`.
+    """
+
+    @property
+    def report_dtype(self) -> np.dtype[Any]:
+        """The type of one report: a row of bytes."""
+        return np.dtype((np.uint8, (self._set_bytes + self._revealed_dtype.itemsize,)))
+
+    @property
+    def protected(self) -> NDArray[np.bool_]:
+        """The outputs without a revealed value."""
+        mask: NDArray[np.bool_] = self._revealed(self.outputs) == 0
+        return mask
+
+    def evidence(self, reports: ArrayLike | Tally) -> Evidence:
+        """Return the sets of the protected reports (see `Mechanism.evidence`).
+
+        Sets of up to 16 values are counted rather than listed. A tally does not do: it no longer
+        knows which bits came together.
+        """
+        if isinstance(reports, Tally):
+            raise ValueError(
+                "reports must be the reports themselves or their evidence, got a tally, which does "
+                "not know which bits came together"
+            )
+        checked = self._as_reports(reports)
+        self._check_sets(checked)
+        revealed = self._count_revealed(checked)
+        sets = checked[self._revealed(checked) == 0, : self._set_bytes]
+        times = np.ones(len(sets), dtype=np.int64)
+        if self._set_bytes <= 2:
+            digits = 256 ** np.arange(self._set_bytes)
+            codes, times = np.unique(sets @ digits, return_counts=True)
+            sets = (codes[:, None] // digits % 256).astype(np.uint8)
+        return Evidence(self, np.ascontiguousarray(sets.T), times, revealed)
+
+    @property
+    def _set_bytes(self) -> int:
+        return -(-self.sensitive.size // 8)
+
+    @property
+    def _revealed_dtype(self) -> np.dtype[Any]:
+        values = self.nonsensitive.size
+        if values == 0:
+            return np.dtype("V0")
+        return next(np.dtype(t) for t in ("<u1", "<u2", "<u4") if values <= np.iinfo(t).max)
+
+    @cached_property
+    def _place(self) -> NDArray[np.int32]:
+        """The number of each value in its class: 1, 2, ... on X_S and -1, -2, ... on X_N."""
+        place = np.empty(self.domain.size, dtype=np.int32)
+        place[self.sensitive] = np.arange(1, self.sensitive.size + 1)
+        place[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
+        return place
+
+    def _reports(self, sets: NDArray[np.uint8], revealed: NDArray[Any]) -> NDArray[np.uint8]:
+        if not self.nonsensitive.size:
+            return sets
+        reports = np.empty(len(sets), dtype=self.report_dtype)
+        reports[:, : self._set_bytes] = sets
+        reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0] = revealed
+        return reports
+
+    def _revealed(self, reports: NDArray[np.uint8]) -> NDArray[Any]:
+        if not self.nonsensitive.size:
+            return np.zeros(len(reports), dtype=np.uint8)
+        return reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0]
+
+    def _check_sets(self, reports: NDArray[np.uint8]) -> None:
+        """Refuse sets that no user can send."""
+        s = self.sensitive.size
+        if s % 8 and (reports[:, self._set_bytes - 1] >> (s % 8)).any():
+            raise ValueError(f"reports must have no bit set beyond the {s} sensitive values")
+
+    def _count_revealed(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Count the revealed values, refusing numbers that stand for none; shape (|X_N|,)."""
+        revealed = self._revealed(reports)
+        values = self.nonsensitive.size
+        if revealed.size and revealed.max() > values:
+            raise ValueError(
+                f"reports must reveal one of {values} non-sensitive values, got {revealed.max()}"
+            )
+        return np.bincount(revealed, minlength=values + 1)[1:]
+
+    def _count_sets(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Count how many sets hold each sensitive value; shape (s,)."""
+        s = self.sensitive.size
+        return column_sums(reports[:, : self._set_bytes], s) if s else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,34 @@
+"""The personalized mechanism (PUM, Section 5): each user decides what is sensitive, in secret.
+
+All users share one *common* mechanism, over a `TaggedDomain`: the values and one more, a bot, for
+each tag such as "home". On her own device a user's `PersonalizedMechanism` replaces what is
+sensitive to her by the bot of its tag before the common mechanism runs. `SecretMaps` does this for
+a whole population at once.
+
+The collector knows the common mechanism alone. From the reports, `estimate` computes the
+distribution of the values, with whatever is known about where each tag occurs; `JointLaw` holds the
+truth to compare it with, and `posterior` what reports tell about one user's secret.
+
+>>> places = Domain(["park", "clinic", "elm street", "oak street"], sensitive=["clinic"])
+>>> common = UtilityOptimizedRR(TaggedDomain(places, tags=["home"]), epsilon=1.0)
+>>> alice = PersonalizedMechanism(common, user_sensitive={"elm street": "home"})
+>>> report = alice.privatize("elm street")
+"""
+
+from uldp.personalized.collector import JointLaw, LossTerms, PersonalizedEstimate, estimate
+from uldp.personalized.population import SecretMaps
+from uldp.personalized.secrecy import posterior
+from uldp.personalized.tagged import OTHERS, TaggedDomain
+from uldp.personalized.users import PersonalizedMechanism
+
+__all__ = [
+    "OTHERS",
+    "JointLaw",
+    "LossTerms",
+    "PersonalizedEstimate",
+    "PersonalizedMechanism",
+    "SecretMaps",
+    "TaggedDomain",
+    "estimate",
+    "posterior",
+]

@@ -1,0 +1,287 @@
+"""The collector's side: from the common mechanism's reports to the distribution of the values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks
+from uldp.likelihood import Evidence
+from uldp.mechanisms import Mechanism
+from uldp.personalized.tagged import TaggedDomain, tagged_domain
+from uldp.tallies import Tally
+
+__all__ = ["JointLaw", "LossTerms", "PersonalizedEstimate", "estimate"]
+
+Background = Mapping[str, ArrayLike | None]
+
+
+@dataclass(frozen=True, eq=False)
+class JointLaw:
+    """The joint law of a user's value and of the tag under which it is sensitive to her, if any.
+
+    p, r and the π_k follow from it, so that p = r + Σ_k r(⊥_k) π_k holds also where users who call
+    a value sensitive hold it more often than others do, as with one's home.
+
+    Parameters
+    ----------
+    domain : TaggedDomain
+        X and the tags.
+    probabilities : (k, 1 + κ) array_like
+        Probability of each value x with, in column 0, x not sensitive to the user herself, and in
+        column j, x sensitive to her under ``domain.tags[j - 1]``. They sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If the probabilities are negative, do not sum to 1, or have another shape.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    domain: TaggedDomain
+    probabilities: NDArray[np.float64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        _checks.instance(self.domain, "domain", TaggedDomain)
+        shape = self.domain.base.size, 1 + len(self.domain.tags)
+        table = _checks.numbers(self.probabilities, "probabilities", shape)
+        table = _checks.distribution(table.ravel(), "probabilities", table.size).reshape(shape)
+        table.setflags(write=False)
+        object.__setattr__(self, "probabilities", table)
+
+    @classmethod
+    def of_users(cls, domain: TaggedDomain, values: ArrayLike, intermediate: ArrayLike) -> JointLaw:
+        """Return the frequencies among users.
+
+        Parameters
+        ----------
+        domain : TaggedDomain
+            X and the tags.
+        values : (n,) array_like
+            The users' values in X.
+        intermediate : (n,) array_like
+            What their pre-processors make of these, in Z (`SecretMaps.intermediate`).
+
+        Raises
+        ------
+        ValueError
+            If there are no users, or an intermediate value is neither the user's own nor a bot.
+        """
+        _checks.instance(domain, "domain", TaggedDomain)
+        x, z = domain.base.indices(values), domain.indices(intermediate, "intermediate")
+        if x.shape != z.shape or x.ndim != 1 or not x.size:
+            raise ValueError(
+                "values and intermediate must hold one for each user, got shapes "
+                f"{x.shape} and {z.shape}"
+            )
+        k = domain.base.size
+        tag = np.maximum(z - k + 1, 0)
+        if ((tag == 0) & (x != z)).any():
+            raise ValueError("intermediate must be the user's own value or a bot")
+        columns = 1 + len(domain.tags)
+        counts = np.bincount(x * columns + tag, minlength=k * columns)
+        return cls(domain, counts.reshape(k, columns) / x.size)
+
+    @property
+    def p(self) -> NDArray[np.float64]:
+        """The distribution of the values, shape (k,)."""
+        p: NDArray[np.float64] = self.probabilities.sum(axis=1)
+        return p
+
+    @property
+    def r(self) -> NDArray[np.float64]:
+        """The distribution of the intermediate data, shape (k + κ,)."""
+        return np.concatenate([self.probabilities[:, 0], self.probabilities[:, 1:].sum(axis=0)])
+
+    @property
+    def pi(self) -> NDArray[np.float64]:
+        """π_k, the distribution of the value given each bot, shape (κ, k).
+
+        Uniform for a tag that does not occur, which then has no part in anything.
+        """
+        tagged = self.probabilities[:, 1:].T
+        mass = tagged.sum(axis=1, keepdims=True)
+        uniform = np.full(tagged.shape, 1 / tagged.shape[1])
+        pi: NDArray[np.float64] = np.divide(tagged, mass, out=uniform, where=mass > 0)
+        return pi
+
+
+@dataclass(frozen=True)
+class LossTerms:
+    """Both sides of Theorem 1: loss ≤ first + second.
+
+    Attributes
+    ----------
+    loss : float
+        l1(p̂, p), over X.
+    first : float
+        l1(r̂, r), over Z.
+    second : float
+        Σ_k abs(r̂(⊥_k)) l1(π̂_k, π_k). The paper has r̂(⊥_k) itself here, with which the theorem
+        holds only if no r̂(⊥_k) is negative.
+    """
+
+    loss: float
+    first: float
+    second: float
+
+
+@dataclass(frozen=True, eq=False)
+class PersonalizedEstimate:
+    """What the collector estimates: r, π_k, and from these p (eq. 21).
+
+    Attributes
+    ----------
+    domain : TaggedDomain
+        X and the tags.
+    r : (k + κ,) ndarray
+        The estimate r̂ over Z.
+    pi : (κ, k) ndarray
+        π̂_k: the background knowledge or, without, what stands in for it.
+    """
+
+    domain: TaggedDomain
+    r: NDArray[np.float64]
+    pi: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, domain: TaggedDomain, r: ArrayLike, background: Background | None = None
+    ) -> PersonalizedEstimate:
+        """Return the estimate from r̂, however that was made (see `estimate`).
+
+        Parameters
+        ----------
+        domain : TaggedDomain
+            X and the tags.
+        r : (k + κ,) array_like
+            r̂ over Z; entries may be negative.
+        background : mapping of str to (k,) array_like or None, optional
+            As in `estimate`.
+        """
+        _checks.instance(domain, "domain", TaggedDomain)
+        r = _checks.numbers(r, "r", (domain.size,)).astype(float)
+        return cls(domain, r, _pi(domain, r, background))
+
+    @property
+    def p(self) -> NDArray[np.float64]:
+        """The estimate p̂(x) = r̂(x) + Σ_k r̂(⊥_k) π̂_k(x) of eq. (21), shape (k,)."""
+        return self.r[: self.domain.base.size] + self.bots @ self.pi
+
+    @property
+    def bots(self) -> NDArray[np.float64]:
+        """r̂(⊥_k), the estimated share of users with each tag, shape (κ,)."""
+        return self.r[self.domain.bots]
+
+    @property
+    def second_term_bound(self) -> float:
+        """2 Σ_k abs(r̂(⊥_k)), the most that the second term of Theorem 1 can be.
+
+        This is known without the truth: it says how much a wrong π̂ can cost.
+        """
+        return 2 * float(np.abs(self.bots).sum())
+
+    def loss_terms(self, truth: JointLaw) -> LossTerms:
+        """Return both sides of Theorem 1 where the truth is known.
+
+        Raises
+        ------
+        ValueError
+            If the truth is over another domain.
+        """
+        _checks.instance(truth, "truth", JointLaw)
+        if truth.domain != self.domain:
+            raise ValueError(f"truth must be over {self.domain!r}, got {truth.domain!r}")
+        return LossTerms(
+            loss=float(np.abs(self.p - truth.p).sum()),
+            first=float(np.abs(self.r - truth.r).sum()),
+            second=float(np.abs(self.bots) @ np.abs(self.pi - truth.pi).sum(axis=1)),
+        )
+
+
+def estimate(
+    common: Mechanism,
+    reports: ArrayLike | Tally | Evidence,
+    background: Background | None = None,
+    method: str = "empirical",
+    **options: Any,
+) -> PersonalizedEstimate:
+    """Estimate the distribution of the values from reports of the common mechanism (Section 5.3).
+
+    Parameters
+    ----------
+    common : Mechanism
+        The common mechanism, over a `TaggedDomain`.
+    reports : Tally, Evidence or array_like
+        As in `Mechanism.estimate`.
+    background : mapping of str to (k,) array_like or None, optional
+        For tags of the domain what the collector takes for the distribution of the values with
+        that tag, which may be a rough guess; None, or no entry, where nothing is known.
+    method : {"empirical", "threshold", "norm_sub", "em", "mle"}
+        The estimator of r.
+    **options
+        Passed on to the estimator.
+
+    Returns
+    -------
+    PersonalizedEstimate
+
+    Raises
+    ------
+    ValueError
+        If a tag is not in the domain, its knowledge not a distribution, it has none while every
+        value is sensitive, or `Mechanism.estimate` refuses the reports or the method.
+    TypeError
+        If an argument is of the wrong type.
+
+    Notes
+    -----
+    Where nothing is known, π̂_k ∝ r̂ over X_N. With B the estimated mass of all such bots, this
+    multiplies r̂ on X_N by 1 + B/r̂(X_N) and leaves r̂ on X_S as it is. If no tag has knowledge and r̂
+    sums to 1, the bots are dropped and r̂ on X_N is rescaled so that p̂ sums to 1; a tag with
+    knowledge adds its own share to that, in which the other bots have no part.
+
+    The paper leaves open what to do where r̂ is negative on X_N, which for uRR and uRAP cannot be:
+    then π̂_k ∝ max(r̂, 0), and uniform on X_N if no entry is positive. A negative r̂(⊥_k) enters
+    eq. (21) as it is: with the true π_k, p̂ is then unbiased if r̂ is.
+    """
+    domain = tagged_domain(common)
+    return PersonalizedEstimate.of(domain, common.estimate(reports, method, **options), background)
+
+
+def _pi(
+    domain: TaggedDomain, r: NDArray[np.float64], background: Background | None
+) -> NDArray[np.float64]:
+    """Return π̂_k of each tag, shape (κ, k)."""
+    known = {} if background is None else background
+    if not isinstance(known, Mapping):
+        raise TypeError(f"background must map tags to distributions, got {background!r}")
+    for tag in known:
+        if tag not in domain.tags:
+            raise ValueError(f"background must be of {', '.join(domain.tags)}, got {tag!r}")
+    rows = []
+    for tag in domain.tags:
+        given = known.get(tag)
+        rows.append(
+            _without_knowledge(domain, r)
+            if given is None
+            else _checks.distribution(given, f"background[{tag!r}]", domain.base.size)
+        )
+    return np.array(rows)
+
+
+def _without_knowledge(domain: TaggedDomain, r: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what is proportional to r̂ on X_N, shape (k,)."""
+    open_values = domain.base.nonsensitive
+    if not open_values.size:
+        raise ValueError("background must be given for each tag, for every value is sensitive")
+    mass = np.maximum(r[open_values], 0)
+    total = mass.sum()
+    pi = np.zeros(domain.base.size)
+    pi[open_values] = mass / total if total > 0 else 1 / open_values.size
+    return pi

@@ -1,0 +1,147 @@
+"""A population of users, each with her own secret map, for simulations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks
+from uldp.mechanisms import Mechanism
+from uldp.mechanisms.base import Seed
+from uldp.personalized.tagged import TaggedDomain, tagged_domain
+from uldp.personalized.users import secret_tags, secret_values
+from uldp.tallies import Tally
+
+__all__ = ["SecretMaps"]
+
+MOST_USERS = 2**31
+
+
+@dataclass(frozen=True, eq=False)
+class SecretMaps:
+    """The secret maps of a whole population, for simulations of n users without n objects.
+
+    They are one table: row j says that the value ``values[j]`` is sensitive to the user
+    ``users[j]`` under the tag ``tags[j]``. Users are numbered 0, ..., n - 1; one without a row has
+    nothing sensitive of her own. The table is not shown by repr.
+
+    Parameters
+    ----------
+    domain : TaggedDomain
+        The domain of the common mechanism.
+    users : (m,) array_like of int
+        The user of each row.
+    values : (m,) array_like of labels or indices
+        The value of each row, in X.
+    tags : (m,) array_like of str or int
+        The tag of each row or its index in ``domain.tags``; other tags count as "others".
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a user is negative, a value or tag is not in the domain, or a value
+        stands twice for the same user.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    domain: TaggedDomain
+    users: NDArray[np.int64] = field(repr=False)
+    values: NDArray[np.intp] = field(repr=False)
+    tags: NDArray[np.intp] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        _checks.instance(self.domain, "domain", TaggedDomain)
+        columns = {"users": self.users, "values": self.values, "tags": self.tags}
+        shapes = [_checks.as_array(column, name).shape for name, column in columns.items()]
+        if len(shapes[0]) != 1 or len(set(shapes)) > 1:
+            raise ValueError(
+                "users, values and tags must be one-dimensional and of one length, got shapes "
+                f"{', '.join(map(str, shapes))}"
+            )
+        users = _users(self.users)
+        values = secret_values(self.domain, self.values, "values")
+        tags = secret_tags(self.domain, self.tags, "tags")
+        rows = np.sort(users * self.domain.base.size + values)
+        if (rows[1:] == rows[:-1]).any():
+            raise ValueError("values must not hold a value twice for the same user")
+        for name, column in (("users", users), ("values", values), ("tags", tags)):
+            column.setflags(write=False)
+            object.__setattr__(self, name, column)
+
+    def intermediate(self, values: ArrayLike) -> NDArray[np.intp]:
+        """Apply each user's pre-processor to her value.
+
+        Parameters
+        ----------
+        values : (n,) array_like of labels or indices
+            The value in X of each user 0, ..., n - 1.
+
+        Returns
+        -------
+        (n,) ndarray of int
+            Indices in Z.
+
+        Raises
+        ------
+        ValueError
+            If a value is not in X, or there are fewer of them than users in the table.
+        """
+        result = self.domain.base.indices(values)
+        least = self.users.max(initial=-1) + 1
+        if result.ndim != 1 or result.size < least:
+            raise ValueError(
+                f"values must be one for each user, at least {least}, got shape {result.shape}"
+            )
+        held = result[self.users] == self.values
+        result[self.users[held]] = self.domain.bots[self.tags[held]]
+        return result
+
+    def privatize(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> NDArray[Any]:
+        """Return the report of each user, as her own `PersonalizedMechanism` would draw it.
+
+        Parameters
+        ----------
+        common : Mechanism
+            The common mechanism, over the domain of these maps.
+        values : (n,) array_like of labels or indices
+            The value in X of each user.
+        rng : optional
+            What `numpy.random.default_rng` takes.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism is over another domain, or the values are not as in `intermediate`.
+        """
+        self._check_common(common)
+        reports: NDArray[Any] = common.privatize(self.intermediate(values), rng)
+        return reports
+
+    def simulate(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Tally:
+        """Draw a tally with the law of ``common.tally(privatize(common, values))``.
+
+        The values are mapped and counted, the rest takes O(k + κ). See `privatize` for parameters
+        and errors.
+        """
+        self._check_common(common)
+        counts = np.bincount(self.intermediate(values), minlength=self.domain.size)
+        return common.simulate(counts, rng)
+
+    def _check_common(self, common: Mechanism) -> None:
+        if tagged_domain(common) != self.domain:
+            raise ValueError(f"common must be a mechanism over {self.domain!r}, got {common!r}")
+
+
+def _users(users: ArrayLike) -> NDArray[np.int64]:
+    array = _checks.as_array(users, "users")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"users must hold integers, got an array of type {array.dtype}")
+    if array.min() < 0 or array.max() >= MOST_USERS:
+        raise ValueError(f"users must lie in 0..{MOST_USERS - 1}")
+    return array.astype(np.int64)

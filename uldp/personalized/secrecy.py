@@ -1,0 +1,113 @@
+"""What the collector learns about one user's secret."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks
+from uldp._bits import unpack
+from uldp.likelihood import Evidence
+from uldp.mechanisms import Mechanism
+from uldp.personalized.tagged import tagged_domain
+
+__all__ = ["posterior"]
+
+
+def posterior(
+    common: Mechanism, reports: ArrayLike, tag: str, prior: ArrayLike, visits: ArrayLike
+) -> NDArray[np.float64]:
+    """Return what the collector believes about a user's secret value after each of her reports.
+
+    The user calls exactly one value h sensitive, under a tag that the collector knows (say her home
+    under "home"), and reports values that she draws independently from `visits`. A report that
+    reveals x rules out h = x; a protected one says almost nothing (Section 5.2). The values that
+    are still possible are those with a positive entry.
+
+    Parameters
+    ----------
+    common : Mechanism
+        The common mechanism, over a `TaggedDomain`.
+    reports : array_like
+        The t reports of the user, along the first axis.
+    tag : str
+        The tag, one of the domain's.
+    prior : (k,) array_like
+        The distribution of h before the first report.
+    visits : (k,) or (k, k) array_like
+        The distribution of her values: the same whatever h is, or in row h that of a user with
+        this h.
+
+    Returns
+    -------
+    (t + 1, k) ndarray
+        The prior, then the posterior after 1, ..., t reports.
+
+    Raises
+    ------
+    ValueError
+        If a distribution is none, the tag is not in the domain, a report is not of the mechanism,
+        or the reports cannot come from any user that the prior and `visits` allow.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    domain = tagged_domain(common)
+    k = domain.base.size
+    _checks.choice(tag, "tag", domain.tags)
+    belief = _checks.distribution(prior, "prior", k)
+    visited = _checks.as_array(visits, "visits")
+    if visited.ndim == 1:
+        visited = _checks.distribution(visited, "visits", k)
+        own = visited
+    else:
+        visited = _checks.stochastic(visited, "visits").astype(float)
+        if visited.shape != (k, k):
+            raise ValueError(f"visits must have shape ({k},) or ({k}, {k}), got {visited.shape}")
+        own = np.diag(visited)
+    likelihood = _likelihoods(common, reports)
+    of_values, of_bot = likelihood[:, :k], likelihood[:, [domain.bots[domain.tags.index(tag)]]]
+    without_secret = of_values @ visited.T
+    if visited.ndim == 1:
+        without_secret = without_secret[:, None]
+    of_secrets = without_secret + own * (of_bot - of_values)
+    beliefs = [belief]
+    for of_secret in of_secrets:
+        belief = belief * of_secret
+        total = belief.sum()
+        if not total > 0:
+            raise ValueError("reports must be possible for some value of the prior and visits")
+        belief = belief / total
+        beliefs.append(belief)
+    return np.array(beliefs)
+
+
+def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
+    """Return for each report Q_cmn(y|z) over Z up to a factor, shape (t, k + κ).
+
+    A report that reveals a value can come from that one only; a protected one is e^ε times as
+    likely from each value that it names as from any other.
+    """
+    array = _checks.as_array(reports, "reports")
+    if array.ndim == 0:
+        raise ValueError(f"reports must be along the first axis, got a single one, {array}")
+    likelihoods = np.empty((len(array), common.domain.size))
+    for i, likelihood in enumerate(likelihoods):
+        evidence = common.evidence(array[i : i + 1])
+        if evidence.revealed.any():
+            likelihood[:] = 0
+            likelihood[common.nonsensitive] = evidence.revealed
+        else:
+            likelihood[:] = np.exp(-common.epsilon)
+            likelihood[common.sensitive[_named(evidence)]] = 1
+    return likelihoods
+
+
+def _named(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which sensitive values the only report names."""
+    sensitive = evidence.mechanism.sensitive.size
+    named: NDArray[np.bool_] = (
+        evidence.times > 0
+        if evidence.sets is None
+        else unpack(evidence.sets.T, sensitive)[0].astype(np.bool_)
+    )
+    return named

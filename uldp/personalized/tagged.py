@@ -1,0 +1,117 @@
+"""The domain of the common mechanism: the values, and a bot for each tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uldp import _checks
+from uldp.domain import Domain
+from uldp.mechanisms import Mechanism
+
+__all__ = ["OTHERS", "TaggedDomain", "tagged_domain"]
+
+OTHERS = "others"
+"""The tag that takes in what is sensitive to a user under none of the other tags."""
+
+
+class TaggedDomain(Domain):
+    """The intermediate data Z = X ∪ {⊥_1, ..., ⊥_κ} of Section 5.1, a `Domain` for any mechanism.
+
+    The values of X keep their indices 0, ..., k - 1; the bots follow them in the order of the tags.
+    Sensitive are the sensitive values of X and all bots. Labels are the values' own as text, and
+    "⊥home" for the bot of the tag "home"; integers are indices.
+
+    Parameters
+    ----------
+    base : Domain
+        The values X and which of them are sensitive to everybody.
+    tags : iterable of str
+        The tags, one or more, not empty, none twice. With "others" among them, it takes in what
+        users tag otherwise.
+
+    Attributes
+    ----------
+    base : Domain
+        X.
+    tags : tuple of str
+        The κ tags in their order.
+    bots : (κ,) ndarray of int
+        The indices of the bots, k, ..., k + κ - 1, read-only.
+    size : int
+        k + κ.
+
+    Raises
+    ------
+    ValueError
+        If there is no tag, a tag is empty or stands twice, or a bot's label is that of a value.
+    TypeError
+        If an argument is of the wrong type.
+
+    Examples
+    --------
+    >>> TaggedDomain(Domain(3, sensitive=[0]), ["home", "others"])
+    TaggedDomain(Domain(3, sensitive=[0]), tags=['home', 'others'])
+    """
+
+    base: Domain
+    tags: tuple[str, ...]
+    bots: NDArray[np.intp]
+
+    def __init__(self, base: Domain, tags: Iterable[str]) -> None:
+        _checks.instance(base, "base", Domain)
+        checked = _tags(tags)
+        values, bots = [str(label) for label in base.labels], [f"⊥{tag}" for tag in checked]
+        clashes = set(values) & set(bots)
+        if clashes:
+            raise ValueError(
+                f"tags must not give a bot the label of a value, got {min(clashes)[1:]!r}"
+            )
+        indices = np.arange(base.size, base.size + len(bots))
+        indices.setflags(write=False)
+        super().__init__(values + bots, [*base.sensitive.tolist(), *indices.tolist()])
+        for name, value in (("base", base), ("tags", checked), ("bots", indices)):
+            object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TaggedDomain) and self.base == other.base and self.tags == other.tags
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.base, self.tags))
+
+    def __repr__(self) -> str:
+        return f"TaggedDomain({self.base!r}, tags={list(self.tags)})"
+
+
+def tagged_domain(common: Mechanism) -> TaggedDomain:
+    """Return the domain of a common mechanism.
+
+    Raises
+    ------
+    TypeError
+        If `common` is no mechanism over a `TaggedDomain`.
+    """
+    domain = common.domain if isinstance(common, Mechanism) else None
+    if not isinstance(domain, TaggedDomain):
+        over = "" if domain is None else f" over a {type(domain).__name__}"
+        raise TypeError(
+            f"common must be a mechanism over a TaggedDomain, got a {type(common).__name__}{over}"
+        )
+    return domain
+
+
+def _tags(tags: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise TypeError(f"tags must be a collection of strings, got {tags!r}")
+    checked = tuple(tags)
+    if not all(isinstance(tag, str) for tag in checked):
+        raise TypeError(f"tags must be strings, got {checked!r}")
+    if not checked or not all(checked):
+        raise ValueError(f"tags must be one or more, none empty, got {checked!r}")
+    if len(set(checked)) < len(checked):
+        raise ValueError(f"tags must not repeat, got {checked!r}")
+    return checked
