@@ -1,0 +1,260 @@
+"""Forecasts, the inverse questions and the excess over the limit, against printed formulas."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from cases import MECHANISMS, domains, random_distribution
+
+import uldp
+from uldp.choosing import (
+    CANDIDATES,
+    compare,
+    epsilon_needed,
+    excess,
+    excess_map,
+    users_needed,
+)
+
+CENSUS = uldp.Domain(400, sensitive=range(76))
+K = 30
+SIZES = [0, 1, 2, 3, 10, 29, 30]
+EPSILONS = [1e-6, 0.1, 1.0, 2.0, 3.4, 10.0, 30.0]
+
+
+def printed_mse(name, s, k, epsilon):
+    """n times the worst case in Propositions 16 and 17 and, for s = k, of RR and RAPPOR."""
+    E, u, nu = math.exp(epsilon), math.expm1(epsilon), k - s
+    if name == "RR":
+        return (k + E - 1) ** 2 / u**2 * (1 - 1 / k)
+    if name == "RAPPOR":
+        return k * math.exp(epsilon / 2) / math.expm1(epsilon / 2) ** 2 + 1 - 1 / k
+    if u < nu:
+        return s * (s + 2 * E - 3) / u**2 + 1 - 1 / nu
+    return (s + E - 1) ** 2 / u**2 * (1 - 1 / k)
+
+
+def printed_tv(name, s, k, epsilon):
+    """√n times the worst-case TV in Propositions 5, 6 and 8."""
+    E, u, nu = math.exp(epsilon), math.expm1(epsilon), k - s
+    half, root = math.exp(epsilon / 2), math.expm1(epsilon / 2)
+    if name == "uRAP":
+        l1 = math.sqrt(half) * s / root + math.sqrt(half * nu / root - 1)
+    elif u < nu:
+        l1 = (s * math.sqrt(s + E - 2) + math.sqrt(s * nu * u + (nu - 1) * u**2)) / u
+    else:
+        l1 = math.sqrt(k - 1) * (s + E - 1) / u
+    return l1 * math.sqrt(2 / math.pi) / 2
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
+def test_outputs_and_revealing_ones_counted_by_enumeration(make, epsilon):
+    for domain in domains(5):
+        mechanism = make(domain, epsilon)
+        assert mechanism.output_count == len(mechanism.outputs)
+        revealing = mechanism.transition_matrix()[:, ~mechanism.protected].sum(axis=1)
+        of_nonsensitive = revealing[mechanism.nonsensitive]
+        np.testing.assert_allclose(of_nonsensitive, mechanism.revealed_share, rtol=1e-13)
+        assert of_nonsensitive.size or mechanism.revealed_share == 0
+
+
+def test_outputs_of_large_domains_are_counted_exactly():
+    domain = uldp.Domain(10_000, sensitive=range(5_000))
+    uBD = uldp.UtilityOptimizedBlockDesign(domain, 1.0, 2_000)
+    assert uBD.output_count == math.comb(5_000, 2_000) + 5_000
+    assert uldp.UtilityOptimizedRappor(domain, 1.0).output_count == 2**5_000 * 5_001
+    assert uldp.UtilityOptimizedRR(domain, 1.0).output_count == 10_000
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 5.99, 8.0])
+def test_worst_cases_are_those_of_the_paper(epsilon):
+    comparison = compare(CENSUS, epsilon, 1000)
+    assert list(comparison) == list(CANDIDATES)
+    for name in ("RR", "RAPPOR", "uRR"):
+        expected = printed_mse(name, 76, 400, epsilon) / 1000
+        assert comparison[name].mse == pytest.approx(expected, rel=1e-12)
+    for name in ("uRR", "uRAP"):
+        expected = printed_tv(name, 76, 400, epsilon) / math.sqrt(1000)
+        assert comparison[name].tv == pytest.approx(expected, rel=1e-12)
+    limit = uldp.fundamental_limit(CENSUS, epsilon) / 1000
+    for forecast in comparison.values():
+        assert forecast.excess == pytest.approx(forecast.mse / limit, rel=1e-12)
+
+
+def test_what_is_sent_and_revealed():
+    comparison = compare(CENSUS, 1.0, 1)
+    assert [f.report_bits for f in comparison.values()][:5] == [9, 400, 9, 85, 85]
+    uBD = comparison["uBD"]
+    assert uBD.mechanism.sizes == ((20, 1.0),)
+    assert uBD.report_bits == math.ceil(math.log2(math.comb(76, 20) + 324))
+    assert comparison["uRR"].revealed_share == pytest.approx((math.e - 1) / (75 + math.e))
+    assert comparison["uRAP"].revealed_share == pytest.approx(1 - math.exp(-0.5))
+    assert uBD.revealed_share == pytest.approx(1 - 76 / (20 * math.e + 56))
+    assert comparison["RR"].revealed_share == comparison["RAPPOR"].revealed_share == 0
+
+
+def test_at_a_given_distribution_losses_change_and_nothing_else():
+    p = random_distribution(np.random.default_rng(4), 400)
+    worst, given = compare(CENSUS, 1.0, 500), compare(CENSUS, 1.0, 500, p)
+    mass, u = p[:76].sum(), math.e - 1
+    of_uRR = (2 * u * (76 - mass) + 76 * 75) / u**2 + 1 - (p**2).sum()
+    assert given["uRR"].mse == pytest.approx(of_uRR / 500, rel=1e-12)
+    for name, forecast in given.items():
+        assert forecast.tv == pytest.approx(forecast.mechanism.l1_loss(p, 500) / 2, rel=1e-12)
+        assert forecast.tv < worst[name].tv
+        assert forecast.mse < worst[name].mse
+        for field in ("mechanism", "excess", "report_bits", "revealed_share"):
+            assert getattr(forecast, field) == getattr(worst[name], field)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 30.0])
+@pytest.mark.parametrize(("k", "s"), [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (500, 0), (500, 500)])
+def test_extremes(k, s, epsilon):
+    comparison = compare(uldp.Domain(k, sensitive=range(s)), epsilon, 10)
+    for forecast in comparison.values():
+        assert 0 <= forecast.tv < math.inf
+        assert 0 <= forecast.mse < math.inf
+        assert math.isnan(forecast.excess) if k == 1 else forecast.excess >= 1 - 1e-12
+        assert 0 <= forecast.revealed_share <= 1
+        assert s < k or forecast.revealed_share == 0
+    assert comparison["RR"].report_bits == (k - 1).bit_length()
+    if s == 0:
+        of_no_privacy = pytest.approx((1 - 1 / k) / 10, rel=1e-12)
+        assert comparison["uRR"].mse == comparison["uBD"].mse == of_no_privacy
+
+
+def test_a_comparison_prints_as_a_table():
+    lines = str(compare(CENSUS, 1.0, 1000)).splitlines()
+    assert len(lines) == 1 + len(CANDIDATES)
+    assert len({len(line) for line in lines}) == 1
+    assert lines[0].split() == ["TV", "MSE", "MSE/limit", "bits", "revealed"]
+    assert lines[3].split() == ["uRR", "6.41", "2.02", "7.409", "9", "2.2%"]
+
+
+@pytest.mark.parametrize("loss", ["tv", "mse"])
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_users_needed_are_enough_and_one_less_is_not(name, loss):
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        k = int(rng.integers(2, 60))
+        domain = uldp.Domain(k, sensitive=range(rng.integers(k + 1)))
+        epsilon, n = 10 ** rng.uniform(-2, 1), int(10 ** rng.uniform(0, 9))
+        p = random_distribution(rng, k) if rng.random() < 0.5 else None
+        mechanism = CANDIDATES[name](domain, epsilon)
+
+        def expected(n, domain=domain, epsilon=epsilon, p=p):
+            return getattr(compare(domain, epsilon, n, p)[name], loss)
+
+        assert users_needed(mechanism, loss, expected(n), p) == n
+        target = expected(n) * rng.uniform(0.5, 1)
+        enough = users_needed(mechanism, loss, target, p)
+        assert expected(enough) <= target
+        assert enough == 1 or expected(enough - 1) > target
+
+
+def test_one_user_is_enough_where_nothing_is_to_be_learnt():
+    assert users_needed(uldp.RandomizedResponse(uldp.Domain(1), 1.0), "tv", 1e-9) == 1
+
+
+def test_epsilon_needed_by_randomized_response_has_a_formula():
+    n, target = 10_000, 0.01
+    root = math.sqrt(n * target / (1 - 1 / 400))  # (k + u) / u
+    expected = math.log1p(400 / (root - 1))
+    found = epsilon_needed(uldp.RandomizedResponse, CENSUS, n, "mse", target)
+    assert found == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["tv", "mse"])
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_epsilon_needed_is_enough_and_a_little_less_is_not(name, loss):
+    rng = np.random.default_rng(9)
+    domain = uldp.Domain(40, sensitive=range(9))
+    for p in (None, random_distribution(rng, 40)):
+        for epsilon in (0.01, 0.7, 3.0):
+            target = getattr(compare(domain, epsilon, 5_000, p)[name], loss) * 0.99
+            enough = epsilon_needed(CANDIDATES[name], domain, 5_000, loss, target, p)
+            at, below = (
+                getattr(compare(domain, x, 5_000, p)[name], loss)
+                for x in (enough, enough * (1 - 2e-9))
+            )
+            assert at <= target < below
+
+
+def test_the_tv_of_a_block_design_can_rise_with_epsilon():
+    domain = uldp.Domain(140, sensitive=range(46))
+    low, high = (compare(domain, epsilon, 1)["uBD"] for epsilon in (3.35, 3.5))
+    assert high.tv > low.tv
+    assert high.mse < low.mse
+
+
+def test_epsilon_needed_has_a_least_and_a_largest():
+    assert epsilon_needed(uldp.UtilityOptimizedRR, uldp.Domain(5), 100, "tv", 0.5) == 1e-6
+    message = r"target must be at least 0.0999, the loss of 10 users at ε = 30, got 0.05"
+    with pytest.raises(ValueError, match=message):
+        epsilon_needed(uldp.UtilityOptimizedRR, uldp.Domain(1000), 10, "mse", 0.05)
+
+
+@pytest.fixture(scope="module")
+def ratios():
+    return excess_map(K, SIZES, EPSILONS)
+
+
+def test_printed_worst_cases_over_the_limit(ratios):
+    for row, s in enumerate(SIZES):
+        for column, epsilon in enumerate(EPSILONS):
+            limit = uldp.fundamental_limit(uldp.Domain(K, sensitive=range(s)), epsilon)
+            for name in ("RR", "RAPPOR", "uRR"):
+                expected = printed_mse(name, s, K, epsilon) / limit
+                assert ratios[name][row, column] == pytest.approx(expected, rel=1e-9), name
+
+
+def test_nothing_is_below_the_limit_and_block_designs_attain_it(ratios):
+    for name, values in ratios.items():
+        assert values.shape == (len(SIZES), len(EPSILONS))
+        assert values.min() >= 1 - 1e-12, name
+    assert ratios["uBD"].max() <= 1 + 1e-12
+    assert (ratios["uRAP, best θ"] <= ratios["uRAP"] * (1 + 1e-12)).all()
+
+
+def test_one_mechanism_is_one_entry_of_the_map(ratios):
+    for name, make in CANDIDATES.items():
+        mechanism = make(uldp.Domain(K, sensitive=range(10, 20)), 2.0)
+        assert excess(mechanism) == pytest.approx(ratios[name][4, 3], rel=1e-12)
+    assert math.isnan(excess(uldp.RandomizedResponse(uldp.Domain(1), 1.0)))
+
+
+def test_a_map_of_400_points_takes_seconds():
+    start = time.perf_counter()
+    excess_map(400, np.geomspace(1, 400, 10).round().astype(int), np.geomspace(0.1, 10, 40))
+    assert time.perf_counter() - start < 15
+
+
+def test_errors():
+    domain = uldp.Domain(3, sensitive=[0])
+    mechanism = uldp.UtilityOptimizedRR(domain, 1.0)
+    for call, error, message in (
+        (lambda: compare(3, 1.0, 10), TypeError, "domain must be a Domain, got 3"),
+        (lambda: compare(domain, 0.0, 10), ValueError, "epsilon must be greater than 0, got 0.0"),
+        (lambda: compare(domain, 1.0, 0), ValueError, "n must be 1 or greater, got 0"),
+        (lambda: compare(domain, 1.0, 1, [1, 1, 0]), ValueError, "p must sum to 1, got 2"),
+        (lambda: users_needed(mechanism, "l1", 0.1), ValueError, "loss must be 'tv' or 'mse'"),
+        (lambda: users_needed(mechanism, "tv", 0), ValueError, "target must be greater than 0"),
+        (
+            lambda: epsilon_needed(CANDIDATES["uRR"], 3, 1, "tv", 0.1),
+            TypeError,
+            "domain must be a Domain, got 3",
+        ),
+        (
+            lambda: epsilon_needed(CANDIDATES["uRR"], domain, 1, "tv", -1.0),
+            ValueError,
+            "target must be greater than 0, got -1",
+        ),
+        (lambda: excess_map(0, [1], [1.0]), ValueError, "k must be 1 or greater, got 0"),
+        (lambda: excess_map(3, [1, 4], [1.0]), ValueError, "sizes must be at most k = 3, got 4"),
+        (lambda: excess_map(3, [-1], [1.0]), ValueError, "sizes must not be negative"),
+        (lambda: excess_map(3, [1], [0.0]), ValueError, "epsilon must be greater than 0"),
+    ):
+        with pytest.raises(error, match=message):
+            call()

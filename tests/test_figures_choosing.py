@@ -1,0 +1,71 @@
+"""The figures on choosing a mechanism: what is drawn is what was handed over."""
+
+from collections.abc import Iterator
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from uldp.figures.choosing import ExcessMap, better_of_two, users_by_epsilon
+
+EPSILONS = np.geomspace(0.1, 10, 21)
+SIZES = np.array([1, 2, 5, 10])
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_is_left() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def a_map(**changes) -> ExcessMap:
+    """A first mechanism that is better from ε = 1 on."""
+    first = np.tile(1 + 1 / EPSILONS, (SIZES.size, 1))
+    fields = {
+        "epsilons": EPSILONS,
+        "sizes": SIZES,
+        "ratios": {"uRR": first, "uRAP": np.full_like(first, 2.0)},
+        "optimal": ([5, 6], [2, 10]),
+    }
+    return ExcessMap(**{**fields, **changes})
+
+
+def test_the_better_mechanism_has_its_area_and_the_contours_are_its_own():
+    first, second = better_of_two({"a": a_map(), "b": a_map()}, [1.1, 1.5])
+    assert [first.get_title(), second.get_title()] == ["a", "b"]
+    filled, contours = first.collections[:2]
+    areas = [path.vertices for path in filled.get_paths()]
+    assert len(areas) == 2
+    assert areas[0][:, 0].min() == pytest.approx(1, rel=1e-6)
+    assert areas[1][:, 0].max() == pytest.approx(1, rel=1e-6)
+    for path, level in zip(contours.get_paths(), [1.1, 1.5], strict=True):
+        np.testing.assert_allclose(path.vertices[:, 0], 1 / (level - 1), rtol=0.02)
+    (line,) = first.get_lines()
+    np.testing.assert_array_equal(line.get_xdata(), [5, 6])
+    assert first.get_xscale() == first.get_yscale() == "log"
+    labels = [text.get_text() for text in first.figure.legends[0].get_texts()]
+    assert labels == ["uRR is better", "uRAP is better", "uRR is optimal from here"]
+
+
+def test_a_map_must_fit_together():
+    with pytest.raises(ValueError, match="at least one panel"):
+        better_of_two({}, [1.1])
+    with pytest.raises(ValueError, match=r"ratios of 'uRR' must have shape \(2, 21\)"):
+        better_of_two({"a": a_map(sizes=[1, 2])}, [1.1])
+    with pytest.raises(ValueError, match=r"must be those of two mechanisms, got \['uRR'\]"):
+        better_of_two({"a": a_map(ratios={"uRR": np.ones((4, 21))})}, [1.1])
+
+
+def test_each_mechanism_is_a_line_of_its_own_over_the_grey_one():
+    curves = {"RR": (EPSILONS, 1e4 / EPSILONS), "uBD": (EPSILONS, 1e3 / EPSILONS)}
+    (ax,) = users_by_epsilon({"a": curves}, {"a": 50.0})
+    grey, *lines = ax.get_lines()
+    assert grey.get_ydata()[0] == 50
+    for line, (epsilons, users) in zip(lines, curves.values(), strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), epsilons)
+        np.testing.assert_array_equal(line.get_ydata(), users)
+    assert len({(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}) == 2
+    labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert labels == ["RR", "uBD", "no privacy"]
+    with pytest.raises(ValueError, match="users of 'RR' must have shape"):
+        users_by_epsilon({"a": {"RR": (EPSILONS, [1, 2])}}, {"a": 1.0})

@@ -1,0 +1,275 @@
+"""Which mechanism: what each will lose, send and reveal, told before anybody is asked.
+
+All losses are those of the empirical estimate. It need not be a distribution: a forecast TV above
+1, which no two distributions have, says that at so small an n the estimate is mostly noise. One
+that is forced to be a distribution loses less there; how much less depends on the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks
+from uldp.domain import Domain
+from uldp.limits import fundamental_limit
+from uldp.mechanisms import (
+    Mechanism,
+    RandomizedResponse,
+    Rappor,
+    UtilityOptimizedBlockDesign,
+    UtilityOptimizedRappor,
+    UtilityOptimizedRR,
+)
+
+__all__ = [
+    "CANDIDATES",
+    "Comparison",
+    "Forecast",
+    "compare",
+    "epsilon_needed",
+    "excess",
+    "excess_map",
+    "users_needed",
+]
+
+Make = Callable[[Domain, float], Mechanism]
+Loss = Literal["tv", "mse"]
+
+CANDIDATES: dict[str, Make] = {
+    "RR": RandomizedResponse,
+    "RAPPOR": Rappor,
+    "uRR": UtilityOptimizedRR,
+    "uRAP": UtilityOptimizedRappor,
+    "uRAP, best θ": lambda domain, epsilon: UtilityOptimizedRappor(domain, epsilon, "optimal"),
+    "uBD": UtilityOptimizedBlockDesign,
+}
+"""What `compare` compares: a name and how the mechanism is made from a domain and ε."""
+
+LEAST_EPSILON, LARGEST_EPSILON = 1e-6, 30.0
+PRECISION = 1e-9
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What to expect of one mechanism.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    tv, mse : float
+        The expected total variation, by the central limit theorem, and squared l2 loss.
+    excess : float
+        The worst-case MSE over the least that any ULDP mechanism can have (see `excess`).
+    report_bits : int
+        The bits that tell all its reports apart, ⌈log2 |Y|⌉.
+    revealed_share : float
+        The probability that a user with a non-sensitive value reveals it.
+    """
+
+    mechanism: Mechanism
+    tv: float
+    mse: float
+    excess: float
+    report_bits: int
+    revealed_share: float
+
+
+class Comparison(dict[str, Forecast]):
+    """Forecasts by the name of the mechanism in `CANDIDATES`; prints as a table."""
+
+    def __repr__(self) -> str:
+        head = f"{'':<13}{'TV':>9}{'MSE':>11}{'MSE/limit':>11}{'bits':>8}{'revealed':>10}"
+        lines = [
+            f"{name:<13}{f.tv:>9.3g}{f.mse:>11.3g}{f.excess:>11.4g}"
+            f"{f.report_bits:>8}{f.revealed_share:>10.1%}"
+            for name, f in self.items()
+        ]
+        return "\n".join([head, *lines])
+
+
+def compare(domain: Domain, epsilon: float, n: int, p: ArrayLike | None = None) -> Comparison:
+    """Forecast what each mechanism will lose, send and reveal.
+
+    Parameters
+    ----------
+    domain : Domain
+        The possible answers, and which of them are sensitive.
+    epsilon : float
+        The privacy budget ε, in nats.
+    n : int
+        The number of users.
+    p : (k,) array_like, optional
+        The distribution at which to forecast TV and MSE; by default the worst case of each.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of its range.
+    """
+    _checks.instance(domain, "domain", Domain)
+    limit = fundamental_limit(domain, epsilon)
+    comparison = Comparison()
+    for name, make in CANDIDATES.items():
+        mechanism = make(domain, epsilon)
+        comparison[name] = Forecast(
+            mechanism=mechanism,
+            tv=_expected(mechanism, "tv", n, p),
+            mse=_expected(mechanism, "mse", n, p),
+            excess=_over(limit, mechanism),
+            report_bits=(mechanism.output_count - 1).bit_length(),
+            revealed_share=mechanism.revealed_share,
+        )
+    return comparison
+
+
+def users_needed(
+    mechanism: Mechanism, loss: Loss, target: float, p: ArrayLike | None = None
+) -> int:
+    """Return the least number of users whose expected loss is at most the target.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    loss : {"tv", "mse"}
+        Total variation, by the central limit theorem, or the squared l2 loss, exact for every n.
+    target : float
+        Above 0.
+    p : (k,) array_like, optional
+        The distribution; by default the worst case.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of its range.
+    """
+    target = _checks.positive(target, "target")
+    one_user = _expected(mechanism, loss, 1, p)
+    power = 2 if loss == "tv" else 1
+    return max(1, math.ceil((one_user / target) ** power * (1 - ROUNDING)))
+
+
+def epsilon_needed(
+    make: Make, domain: Domain, n: int, loss: Loss, target: float, p: ArrayLike | None = None
+) -> float:
+    """Return an ε at which a mechanism's expected loss is at most the target, and not just below.
+
+    Where the loss falls with ε this is the least such ε. It always does but for uBD, whose sizes
+    are those of the least worst-case MSE: where they change, its TV and its losses at a given p can
+    rise.
+
+    Parameters
+    ----------
+    make : callable
+        A mechanism's class, or a function of the domain and ε that returns a mechanism.
+    domain : Domain
+        The possible answers.
+    n : int
+        The number of users.
+    loss, target, p
+        See `users_needed`.
+
+    Returns
+    -------
+    float
+        In nats, 1e-6 to 30, to a relative precision of 1e-9; 1e-6 if that is enough already.
+
+    Raises
+    ------
+    ValueError
+        If ε = 30 is not enough, or an argument is out of its range.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    _checks.instance(domain, "domain", Domain)
+    target = _checks.positive(target, "target")
+
+    def expected(epsilon: float) -> float:
+        return _expected(make(domain, epsilon), loss, n, p)
+
+    low, high = LEAST_EPSILON, LARGEST_EPSILON
+    if expected(low) <= target:
+        return low
+    if expected(high) > target:
+        raise ValueError(
+            f"target must be at least {expected(high):.3g}, the loss of {n} users at ε = {high:g}, "
+            f"got {target}"
+        )
+    while high > low * (1 + PRECISION):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if expected(middle) <= target else (middle, high)
+    return high
+
+
+def excess(mechanism: Mechanism) -> float:
+    """Return a mechanism's worst-case MSE over the least that any ULDP mechanism can have.
+
+    An LDP mechanism, too, is compared with what ULDP allows on its domain.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any mechanism.
+
+    Returns
+    -------
+    float
+        At least 1, up to rounding; nan on a domain of one value, where nothing is to be learnt.
+    """
+    return _over(fundamental_limit(mechanism.domain, mechanism.epsilon), mechanism)
+
+
+def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArray[np.float64]]:
+    """Return the `excess` of each of `CANDIDATES` over the number of sensitive values and ε.
+
+    Parameters
+    ----------
+    k : int
+        The number of values.
+    sizes : (a,) array_like of int
+        Numbers of sensitive values, each 0 to k.
+    epsilons : (b,) array_like
+        Values of ε, in nats.
+
+    Returns
+    -------
+    dict of str to (a, b) ndarray
+
+    Raises
+    ------
+    ValueError
+        If a number lies outside its range.
+    """
+    k = _checks.whole(k, "k", least=1)
+    counts = _checks.counts(sizes, "sizes", -1)
+    if (counts > k).any():
+        raise ValueError(f"sizes must be at most k = {k}, got {counts.max()}")
+    budgets = _checks.numbers(epsilons, "epsilons", (-1,)).tolist()
+    ratios = {name: np.empty((counts.size, len(budgets))) for name in CANDIDATES}
+    for row, s in enumerate(counts):
+        domain = Domain(k, sensitive=range(s))
+        for column, epsilon in enumerate(budgets):
+            limit = fundamental_limit(domain, epsilon)
+            for name, make in CANDIDATES.items():
+                ratios[name][row, column] = _over(limit, make(domain, epsilon))
+    return ratios
+
+
+def _over(limit: float, mechanism: Mechanism) -> float:
+    return _expected(mechanism, "mse", 1, None) / limit if limit else math.nan
+
+
+def _expected(mechanism: Mechanism, loss: Loss, n: int, p: ArrayLike | None) -> float:
+    if loss == "tv":
+        return mechanism.l1_loss(mechanism.worst_case("l1") if p is None else p, n) / 2
+    if loss == "mse":
+        return mechanism.l2_loss(mechanism.worst_case("l2") if p is None else p, n)
+    raise ValueError(f"loss must be 'tv' or 'mse', got {loss!r}")
