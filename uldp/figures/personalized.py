@@ -1,4 +1,4 @@
-"""Figures on the personalised mechanism: one function per figure, data in, Axes out."""
+"""Figures on the personalized mechanism: one function per figure, data in, Axes out."""
 
 from __future__ import annotations
 
