@@ -37,6 +37,7 @@ __all__ = [
 
 SETS_AT_ONCE = 1 << 14
 COPIES = 8
+COPY = (np.arange(SETS_AT_ONCE) % COPIES * 256).astype(np.uint16)
 RESTARTS = 20
 
 
@@ -117,7 +118,7 @@ class MaximumLikelihood:
 
 
 def water_filling(counts: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
-    """Return the p on the simplex that maximises Σ counts log(p + offsets), without iterating.
+    """Return the p on the simplex that maximizes Σ counts log(p + offsets), without iterating.
 
     At the optimum p = max(0, counts/λ - offsets) with λ such that p sums to 1: values are served in
     the order of counts/offsets until the next one would stay dry.
@@ -224,7 +225,7 @@ def _climb(evidence: Evidence, tolerance: float) -> tuple[NDArray[np.float64], f
 def em(
     evidence: Evidence, start: ArrayLike, steps: int = 1000, tolerance: float = 0.0
 ) -> NDArray[np.float64]:
-    """Return what expectation maximisation reaches (the paper's EM reconstruction).
+    """Return what expectation maximization reaches (the paper's EM reconstruction).
 
     It climbs to the maximum of the likelihood, slowly where ε is small; what it returns before
     that depends on its start and its end.
@@ -354,7 +355,6 @@ def _over_sets(
     sums = np.pad(q, (0, 8 * len(sets) - q.size)).reshape(-1, 8) @ subsets.T
     value, everywhere = 0.0, 0.0
     per_byte = np.zeros((len(sets), 256 * COPIES))
-    copies = np.arange(SETS_AT_ONCE, dtype=np.uint16) % COPIES * 256
     for block in blocks(times.size, SETS_AT_ONCE):
         mass, found = np.zeros((2, times[block].size))
         for table, column in zip(sums, sets, strict=True):
@@ -363,7 +363,7 @@ def _over_sets(
         value += float(times[block] @ np.log(likelihood))
         weights = times[block] / likelihood
         everywhere += float(weights.sum())
-        copy = copies[: mass.size]
+        copy = COPY[: mass.size]
         for total, column in zip(per_byte, sets, strict=True):
             total += np.bincount(column[block] + copy, weights, minlength=total.size)
     per_byte = per_byte.reshape(len(sets), COPIES, 256).sum(axis=1)
