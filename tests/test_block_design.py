@@ -353,3 +353,9 @@ def test_the_set_of_all_tells_nothing_apart():
     assert BlockDesign(uldp.Domain(5, sensitive=[2]), 1.0, 1).sizes == ((1, 1.0),)
     with pytest.raises(ValueError, match=r"sizes must lie in 1\.\.0, as 0 values are sensitive"):
         BlockDesign(uldp.Domain(5), 1.0, 1)
+
+
+def test_probabilities_of_sizes_that_sum_to_1_by_rounding_only():
+    domain = uldp.Domain(6, sensitive=range(4))
+    mechanism = uldp.UtilityOptimizedBlockDesign(domain, 1.0, {1: 0.5, 2: 0.5 - 9e-10})
+    np.testing.assert_allclose(mechanism.transition_matrix().sum(axis=1), 1, rtol=1e-14)

@@ -239,7 +239,7 @@ def test_errors():
         (lambda: compare(domain, 0.0, 10), ValueError, "epsilon must be greater than 0, got 0.0"),
         (lambda: compare(domain, 1.0, 0), ValueError, "n must be 1 or greater, got 0"),
         (lambda: compare(domain, 1.0, 1, [1, 1, 0]), ValueError, "p must sum to 1, got 2"),
-        (lambda: users_needed(mechanism, "l1", 0.1), ValueError, "loss must be 'tv' or 'mse'"),
+        (lambda: users_needed(mechanism, "l1", 0.1), ValueError, "loss must be one of tv, mse"),
         (lambda: users_needed(mechanism, "tv", 0), ValueError, "target must be greater than 0"),
         (
             lambda: epsilon_needed(CANDIDATES["uRR"], 3, 1, "tv", 0.1),
@@ -254,7 +254,7 @@ def test_errors():
         (lambda: excess_map(0, [1], [1.0]), ValueError, "k must be 1 or greater, got 0"),
         (lambda: excess_map(3, [1, 4], [1.0]), ValueError, "sizes must be at most k = 3, got 4"),
         (lambda: excess_map(3, [-1], [1.0]), ValueError, "sizes must not be negative"),
-        (lambda: excess_map(3, [1], [0.0]), ValueError, "epsilon must be greater than 0"),
+        (lambda: excess_map(3, [1], [0.0]), ValueError, "epsilons must be greater than 0"),
     ):
         with pytest.raises(error, match=message):
             call()

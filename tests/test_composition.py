@@ -55,6 +55,14 @@ def test_pairs_that_reveal_two_values_are_unreachable():
     assert twice.uldp_level([0]) == pytest.approx(2.0)
 
 
+def test_a_mechanism_after_one_that_says_nothing():
+    nothing, second = privacy.Channel([[1.0], [1.0]], [0]), privacy.Channel(np.eye(2), [1])
+    for after in (second, [second]):
+        both = privacy.compose(nothing, after)
+        np.testing.assert_array_equal(both.matrix, np.eye(2))
+        np.testing.assert_array_equal(both.protected, [False, True])
+
+
 def test_compatibility_with_ldp():
     domain = uldp.Domain(4, sensitive=[1, 2])
     one = Channel.of(uldp.UtilityOptimizedRappor(domain, 0.6))

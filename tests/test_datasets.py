@@ -415,6 +415,18 @@ def test_a_bad_census_file_is_reported(tmp_path, lines, message):
 OUTSIDE = "a latitude in -90..90 and a longitude in -180..180"
 
 
+@pytest.mark.parametrize(("latitude", "longitude"), [("90", "180"), ("-90", "-180")])
+def test_venues_are_on_the_globe(tmp_path, latitude, longitude):
+    for moved in ((f"{latitude}.1", longitude), (latitude, f"{longitude}.1")):
+        line = "\t".join(("v", *moved, "Office", "US"))
+        pois = write(tmp_path / "pois.txt", [*POIS, line])
+        with pytest.raises(ValueError, match=f"line 8: expected {OUTSIDE}"):
+            load_small(pois, tmp_path / "not read")
+    pois = write(tmp_path / "pois.txt", [*POIS, f"v\t{latitude}\t{longitude}\tOffice\tUS"])
+    with pytest.raises(ValueError, match="expected 7 venues, got 8"):
+        load_small(pois, tmp_path / "not read")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -12,7 +12,7 @@ from scipy import stats
 
 import uldp
 from uldp.privacy import EmpiricalLevel, empirical_level
-from uldp.privacy.empirical import _bound
+from uldp.privacy.empirical import _bound, _parts
 
 REPORTS = 1_000_000
 FALSE_ALARM = 1e-6
@@ -134,6 +134,13 @@ def test_the_bound_is_that_of_the_exact_intervals(hits, tested):
     ]
     expected = np.log(intervals[0].low / intervals[1].high)
     assert _bound(np.array(hits), np.array(tested), 0.99) == pytest.approx(expected, rel=1e-9)
+
+
+def test_each_report_is_in_one_of_the_parts():
+    parts = [*_parts(np.arange(28), 12)]
+    assert [[values.size for values in part] for part in parts] == [[3, 4], [3, 4], [6, 8]]
+    for both, reports in zip(zip(*parts, strict=True), (range(12), range(12, 28)), strict=True):
+        np.testing.assert_array_equal(np.sort(np.concatenate(both)), reports)
 
 
 def test_the_event_is_not_judged_by_the_reports_that_chose_it():

@@ -97,6 +97,25 @@ def test_alpha_is_a_probability(alpha):
         threshold(tally, alpha=alpha)
 
 
+def test_norm_sub_is_the_nearest_distribution():
+    """By the optimality condition: p̂ - p is constant where p > 0 and no more elsewhere."""
+    for seed, make in enumerate(MECHANISMS.values()):
+        mechanism = make(uldp.Domain(30, sensitive=range(10)), 0.5)
+        tally = mechanism.simulate(np.arange(30), rng=seed)
+        p = mechanism.estimate(tally, "norm_sub")
+        gap = mechanism.estimate(tally) - p
+        assert p.sum() == pytest.approx(1)
+        assert np.ptp(gap[p > 0]) < 1e-12
+        assert (gap[p == 0] <= gap[p > 0].min() + 1e-12).all()
+
+
+def test_norm_sub_at_the_least_epsilon_of_all():
+    """Where one report more or less is 10^9 in the estimate."""
+    mechanism = uldp.RandomizedResponse(uldp.Domain(30), 1e-9)
+    p = mechanism.estimate(mechanism.tally([3, 7, 7, 3, 20]), "norm_sub")
+    np.testing.assert_array_equal(p, np.isin(np.arange(30), [3, 7]) / 2)
+
+
 def test_nothing_to_estimate_from():
     mechanism = uldp.Rappor(uldp.Domain(3), 1.0)
     for method in ("empirical", "threshold"):

@@ -287,6 +287,15 @@ def test_the_readers_own_files_take_the_place_of_the_shipped_tables(monkeypatch)
     )
 
 
+def test_the_command_tells_all_that_is_not_as_usual():
+    assert Settings().command("fig7") == "python -m uldp reproduce fig7 --seed 2019"
+    chosen = Settings(3, 0, methods=("em", "mle"), quick=True, seed=1)
+    assert chosen.command("fig7") == (
+        "python -m uldp reproduce fig7 --realizations 3 --likelihood-realizations 0 "
+        "--methods em mle --quick --seed 1"
+    )
+
+
 @pytest.mark.parametrize(
     ("chosen", "error", "message"),
     [

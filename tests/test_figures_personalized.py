@@ -1,4 +1,4 @@
-"""The figures on the personalised mechanism show what they are given and refuse other things."""
+"""The figures on the personalized mechanism show what they are given and refuse other things."""
 
 import itertools
 from collections.abc import Iterator

@@ -101,6 +101,17 @@ def test_sets_must_fit_the_matrix(sensitive, protected, message):
         privacy.uldp_level(MANGAT, sensitive, protected)
 
 
+def test_sensitive_inputs_are_counted_by_rows_and_protected_outputs_by_columns():
+    tall, wide = np.full((3, 2), 1 / 2), np.full((2, 3), 1 / 3)
+    assert privacy.uldp_level(tall, [2], [0, 1]) == privacy.osldp_level(tall, [2]) == 0
+    assert privacy.uldp_level(wide, [1], [0, 1, 2]) == privacy.audit(wide, [1], [2]).ldp.epsilon
+    for call in (privacy.osldp_level, privacy.audit, lambda Q, S: privacy.uldp_level(Q, S, [])):
+        with pytest.raises(ValueError, match=r"sensitive must lie in 0\.\.1, got 2"):
+            call(wide, [2])
+    with pytest.raises(ValueError, match=r"protected must lie in 0\.\.1, got 2"):
+        privacy.uldp_level(tall, [0], [2])
+
+
 def test_sets_of_the_wrong_type():
     with pytest.raises(TypeError, match="sensitive must hold integers"):
         privacy.osldp_level(MANGAT, ["a"])

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains, random_distribution
+from scipy.optimize import OptimizeResult
 
 import uldp
+from uldp import likelihood
 from uldp.likelihood import em, log_likelihood, maximum_likelihood, water_filling
 
 
@@ -76,6 +78,10 @@ def test_the_constant_of_the_log_likelihood_is_as_documented():
     assert log_likelihood(mechanism.evidence([0, 0, 1]), [1, 0, 0]) > -np.inf
     with pytest.raises(ValueError, match="p must sum to 1"):
         log_likelihood(evidence, [1, 1, 1])
+    of_sets = uldp.UtilityOptimizedRappor(mechanism.domain, 2.0)
+    sets = of_sets.evidence([[0b01, 0], [0b11, 0], [0b10, 0], [0b00, 0], [0b10, 1]])
+    expected = np.log([1 + np.expm1(2) * mass for mass in (0.5, 0.7, 0.2, 0)] + [0.3]).sum()
+    assert log_likelihood(sets, p) == pytest.approx(expected, rel=1e-12)
 
 
 def test_em_takes_the_steps_of_the_dense_iteration(make):
@@ -181,16 +187,12 @@ def test_all_revealed_and_all_protected():
     assert mechanism.maximum_likelihood(empty).certificate <= 1e-6
 
 
-def test_norm_sub_is_the_nearest_distribution():
-    """By the optimality condition: p̂ - p is constant where p > 0 and no more elsewhere."""
-    for seed, make in enumerate(MECHANISMS.values()):
-        mechanism = make(uldp.Domain(30, sensitive=range(10)), 0.5)
-        tally = mechanism.simulate(np.arange(30), rng=seed)
-        p = mechanism.estimate(tally, "norm_sub")
-        gap = mechanism.estimate(tally) - p
-        assert p.sum() == pytest.approx(1)
-        assert np.ptp(gap[p > 0]) < 1e-12
-        assert (gap[p == 0] <= gap[p > 0].min() + 1e-12).all()
+def test_an_estimate_that_misses_its_tolerance_is_not_returned(monkeypatch):
+    monkeypatch.setattr(likelihood, "minimize", lambda _, q, **options: OptimizeResult(x=q))
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(5, sensitive=[0, 1, 2]), 0.1)
+    reports = mechanism.privatize(np.arange(50) % 5, rng=1)
+    with pytest.raises(ArithmeticError, match=r"the certificate is .*, above 1e-09"):
+        mechanism.maximum_likelihood(reports, tolerance=1e-9)
 
 
 def test_what_cannot_be_estimated(make):

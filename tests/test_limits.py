@@ -294,6 +294,25 @@ def test_uRR_is_optimal_for_two_sensitive_values_at_small_epsilon_too(nu):
             assert limits.saddle(2, nu, epsilon).weights[1] > 0
 
 
+@pytest.mark.parametrize("mass", [0.0, 0.2, 0.7, 1.0])
+def test_the_guarantee_of_a_single_size_is_its_loss_wherever_it_is_taken(mass):
+    """There is one linear estimate only."""
+    for s, nu, size, epsilon in ((5, 3, 1, 1.0), (5, 3, 2, 2.5), (4, 9, 1, 4.0), (7, 1, 3, 0.5)):
+        game, sizes, weights = limits._Game(s, nu, epsilon), np.array([size]), np.ones(1)
+        guarantee = game.guarantee(mass, game.play(mass, sizes, weights))
+        assert guarantee == pytest.approx(limits.single_sizes(s, nu, epsilon)[size - 1], rel=1e-9)
+
+
+def test_where_uRR_is_optimal_at_every_epsilon():
+    for s, nu in ((0, 3), (1, 0), (1, 5), (2, 0), (2, 1)):
+        assert limits.uRR_optimal_from(s, nu) == 0
+    for s, nu in ((2, 1), (1, 5)):
+        for epsilon in (1e-6, 0.3, 0.69, math.log(2), 0.7, 30.0):
+            assert limits.saddle(s, nu, epsilon).weights[0] == 1
+    for s, nu in ((2, 2), (3, 1), (4, 0)):
+        assert limits.uRR_optimal_from(s, nu) > 0.5
+
+
 @settings(max_examples=40)
 @given(st.integers(2, 400), st.floats(1e-6, 30))
 def test_without_non_sensitive_values_it_is_subset_selection(k, epsilon):

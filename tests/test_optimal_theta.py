@@ -1,4 +1,4 @@
-"""The best θ against 60 digits, general minimisers over θ and over p, and its printed gains."""
+"""The best θ against 60 digits, general minimizers over θ and over p, and its printed gains."""
 
 import math
 from dataclasses import replace
@@ -43,6 +43,17 @@ def test_no_digit_of_theta_is_lost(s, epsilon, mass):
     assert log_odds == pytest.approx(float(exact), rel=1e-14)
     assert expit(log_odds) == pytest.approx(float(1 / (1 + mpmath.exp(-exact))), rel=1e-15)
     assert expit(-log_odds) == pytest.approx(float(1 / (1 + mpmath.exp(exact))), rel=1e-12)
+
+
+def test_without_non_sensitive_values_the_worst_mass_is_never_0():
+    assert optimal_theta.worst_mass_is_0_up_to(3, 0) == 0
+
+
+@pytest.mark.parametrize(("s", "nu"), [(3, 2), (1, 1), (1, 1000), (1000, 1), (76, 324)])
+@pytest.mark.parametrize("epsilon", [75.0, 100.0, 500.0])
+def test_the_worst_case_of_a_very_large_epsilon_is_the_uniform_distribution(s, nu, epsilon):
+    mass = optimal_theta.minimax_mass(s, nu, epsilon)
+    assert mass == pytest.approx(s / (s + nu), rel=1e-12)
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2"])

@@ -76,6 +76,16 @@ def test_a_mechanism_that_is_not_osldp():
         decompose(Q, [1], 5.0)
 
 
+@pytest.mark.parametrize("level", [0.5, 20.0])
+def test_the_level_may_be_missed_by_rounding(level):
+    """By 1e-12, or this share of levels above 1."""
+    Q = np.array([[np.exp(level), 1], [1, np.exp(level)]]) / (np.exp(level) + 1)
+    rounding = 1e-12 * max(1, level)
+    decompose(Q, [0], level - 0.9 * rounding)
+    with pytest.raises(ValueError, match="Q must be OSLDP"):
+        decompose(Q, [0], level - 1.1 * rounding)
+
+
 @pytest.mark.parametrize("epsilon", [-0.1, np.nan, np.inf])
 def test_epsilon_is_checked(epsilon):
     with pytest.raises(ValueError, match="epsilon must be"):

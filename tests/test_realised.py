@@ -155,7 +155,7 @@ def test_realised_ratios_anywhere(sensitive, nonsensitive, epsilon, theta):
 
 
 @pytest.mark.parametrize("theta", [None, 1e-80, 0.5, 1 - 2**-53])
-@pytest.mark.parametrize("epsilon", [1e-300, 1e-12, 100.0, 500.0])
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 100.0, 500.0])
 def test_realised_ratios_at_the_extremes(epsilon, theta):
     for size, sensitive in SIZES[:-1]:
         for mechanism in mechanisms(size, sensitive, epsilon, theta):

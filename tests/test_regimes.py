@@ -35,7 +35,7 @@ def test_no_distribution_has_a_larger_loss(norm, epsilon, data):
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 def test_printed_terms_are_limits_for_small_epsilon(norm, s, k):
     """But for RAPPOR's l2 loss, of whose leading term the table prints the part 1 - 1/k."""
-    for name, entry in regimes.compare(norm, s, k, 1e-10).items():
+    for name, entry in regimes.compare(norm, s, k, 1e-9).items():
         limit = 1 - 1 / k if (norm, name) == ("l2", "RAPPOR") else 1
         assert entry.share == pytest.approx(limit, abs=1e-4), name
 
@@ -83,6 +83,19 @@ def test_factors_over_no_privacy_at_ln_k():
     assert factors["l2"]["RAPPOR"] == pytest.approx(100, rel=0.04)
     assert factors["l1"]["RR"] == pytest.approx(2, rel=1e-3)
     assert factors["l2"]["RR"] == pytest.approx(4, rel=1e-3)
+
+
+def test_what_is_printed_for_50_sensitive_values_of_625():
+    """Worked out by hand: √625 = 25, 625^(3/4) = 125, √49 = 7."""
+    root = math.sqrt(624)
+    for norm, epsilon, column in (
+        ("l1", 0.1, (6250 * root, 12500, 3500, 1000, root)),
+        ("l1", None, (2 * root, 5 * root, root, 1.4 * root, root)),
+        ("l2", 0.1, (39_000_000, 249_600, 245_000, 20_000, 0.9984)),
+        ("l2", None, (3.9936, 24.96, 1, 3.04, 0.9984)),
+    ):
+        entries = regimes.compare(norm, 50, 625, epsilon).values()
+        np.testing.assert_allclose([entry.printed for entry in entries], column, rtol=1e-12)
 
 
 def test_printed_formulas_take_symbols():

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 SUM_TOLERANCE = 1e-9
 LARGEST_INTEGER = 2**63 - 1
+LEAST_EPSILON = 1e-9
 
 
 def real(value: object, name: str) -> float:
@@ -35,6 +36,14 @@ def positive(value: object, name: str) -> float:
     number = real(value, name)
     if number <= 0:
         raise ValueError(f"{name} must be greater than 0, got {value!r}")
+    return number
+
+
+def budget(value: object, name: str) -> float:
+    """Return an ε above 0, not so small that e^ε - 1 is lost in the rounding of what is added."""
+    number = positive(value, name)
+    if number < LEAST_EPSILON:
+        raise ValueError(f"{name} must be at least {LEAST_EPSILON:g}, got {value!r}")
     return number
 
 

@@ -151,6 +151,7 @@ def users_needed(
     ValueError, TypeError
         If an argument is out of its range.
     """
+    _checks.mechanism(mechanism, "mechanism")
     target = _checks.positive(target, "target")
     one_user = _expected(mechanism, loss, 1, p)
     power = 2 if loss == "tv" else 1
@@ -189,11 +190,15 @@ def epsilon_needed(
     TypeError
         If an argument is of the wrong type.
     """
+    if not callable(make):
+        raise TypeError(f"make must be callable, got {make!r}")
     _checks.instance(domain, "domain", Domain)
     target = _checks.positive(target, "target")
 
     def expected(epsilon: float) -> float:
-        return _expected(make(domain, epsilon), loss, n, p)
+        mechanism = make(domain, epsilon)
+        _checks.mechanism(mechanism, "what make returns")
+        return _expected(mechanism, loss, n, p)
 
     low, high = LEAST_EPSILON, LARGEST_EPSILON
     if expected(low) <= target:
@@ -224,6 +229,7 @@ def excess(mechanism: Mechanism) -> float:
     float
         At least 1, up to rounding; nan on a domain of one value, where nothing is to be learnt.
     """
+    _checks.mechanism(mechanism, "mechanism")
     return _over(fundamental_limit(mechanism.domain, mechanism.epsilon), mechanism)
 
 
@@ -252,7 +258,9 @@ def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArr
     counts = _checks.counts(sizes, "sizes", -1)
     if (counts > k).any():
         raise ValueError(f"sizes must be at most k = {k}, got {counts.max()}")
-    budgets = _checks.numbers(epsilons, "epsilons", (-1,)).tolist()
+    budgets = [
+        _checks.budget(e, "epsilons") for e in _checks.numbers(epsilons, "epsilons", (-1,)).tolist()
+    ]
     ratios = {name: np.empty((counts.size, len(budgets))) for name in CANDIDATES}
     for row, s in enumerate(counts):
         domain = Domain(k, sensitive=range(s))
@@ -268,8 +276,7 @@ def _over(limit: float, mechanism: Mechanism) -> float:
 
 
 def _expected(mechanism: Mechanism, loss: Loss, n: int, p: ArrayLike | None) -> float:
+    _checks.choice(loss, "loss", ("tv", "mse"))
     if loss == "tv":
         return mechanism.l1_loss(mechanism.worst_case("l1") if p is None else p, n) / 2
-    if loss == "mse":
-        return mechanism.l2_loss(mechanism.worst_case("l2") if p is None else p, n)
-    raise ValueError(f"loss must be 'tv' or 'mse', got {loss!r}")
+    return mechanism.l2_loss(mechanism.worst_case("l2") if p is None else p, n)

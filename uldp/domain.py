@@ -43,7 +43,7 @@ class Domain:
         If there are no values, a label or a sensitive value stands twice, or a sensitive value is
         not in the domain.
     TypeError
-        If the labels are neither all strings nor all integers.
+        If the labels are neither all strings nor all integers, or a set, which has no order.
 
     Examples
     --------

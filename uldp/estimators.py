@@ -105,6 +105,7 @@ def norm_sub(tally: Tally) -> NDArray[np.float64]:
         If the tally is empty.
     """
     raw = empirical(tally)
+    raw -= raw.max()  # which changes nothing but the size of the numbers
     descending = np.sort(raw)[::-1]
     excess = (np.cumsum(descending) - 1) / np.arange(1, raw.size + 1)
     last_positive = np.flatnonzero(descending > excess)[-1]

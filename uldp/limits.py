@@ -75,7 +75,7 @@ def fundamental_limit(domain: Domain, epsilon: float) -> float:
     Raises
     ------
     ValueError
-        If ε is not a finite number above 0.
+        If ε is not a finite number of at least 1e-9.
     TypeError
         If an argument is of the wrong type.
     """
@@ -100,7 +100,7 @@ def saddle(s: int, nu: int, epsilon: float) -> Saddle:
     ------
     ValueError
         If a number of values is negative or not whole, both are 0, or ε is not a finite number
-        above 0.
+        of at least 1e-9.
     TypeError
         If an argument is of the wrong type.
     """
@@ -270,4 +270,4 @@ def _checked(s: int, nu: int, epsilon: float) -> tuple[int, int, float]:
     s, nu = _checks.whole(s, "s", least=0), _checks.whole(nu, "nu", least=0)
     if s + nu == 0:
         raise ValueError("s and nu must not both be 0, got 0 and 0")
-    return s, nu, _checks.positive(epsilon, "epsilon")
+    return s, nu, _checks.budget(epsilon, "epsilon")

@@ -99,7 +99,7 @@ def l2_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> 
 def worst_case(mechanism: Mechanism, norm: Norm) -> NDArray[np.float64]:
     """Return the distribution at which the expected loss of the empirical estimate is largest.
 
-    The l1 loss is that of the central limit theorem; the maximiser does not depend on n.
+    The l1 loss is that of the central limit theorem; the maximizer does not depend on n.
     Propositions 5, 6 and 8 (l1) and 16, 17 and 19 (l2) are the cases of uRR and uRAP.
 
     Parameters

@@ -107,7 +107,7 @@ def l2_log_odds(s: int, epsilon: float, mass: float) -> float:
     ValueError, TypeError
         If an argument is out of its range.
     """
-    s, epsilon = _checks.whole(s, "s", least=0), _checks.positive(epsilon, "epsilon")
+    s, epsilon = _checks.whole(s, "s", least=0), _checks.budget(epsilon, "epsilon")
     mass = _checks.nonnegative(mass, "mass")
     if mass > 1:
         raise ValueError(f"mass must be at most 1, got {mass}")
@@ -137,7 +137,7 @@ def minimax_mass(s: int, nu: int, epsilon: float) -> float:
         If an argument is out of its range.
     """
     s, nu = _checks.whole(s, "s", least=0), _checks.whole(nu, "nu", least=0)
-    epsilon = _checks.positive(epsilon, "epsilon")
+    epsilon = _checks.budget(epsilon, "epsilon")
     if s == 0 or nu == 0:
         return float(s > 0)
     if epsilon <= worst_mass_is_0_up_to(s, nu):
@@ -149,7 +149,8 @@ def minimax_mass(s: int, nu: int, epsilon: float) -> float:
         slope = 2 / nu - (shrink + odds_shrunk) / growth
         return slope / (2 / s + 2 / nu) - mass
 
-    return float(brentq(gap, 0.0, s / (s + nu), xtol=1e-16, rtol=1e-15))
+    high = s / (s + nu)
+    return high if gap(high) >= 0 else float(brentq(gap, 0.0, high, xtol=1e-16, rtol=1e-15))
 
 
 def minimax_log_odds(s: int, nu: int, epsilon: float) -> float:

@@ -204,6 +204,8 @@ def read(mechanism: Mechanism, messages: Iterable[bytes]) -> Batch:
         If an argument is of the wrong type.
     """
     expected = parameters(mechanism)
+    if not isinstance(messages, Iterable):
+        raise TypeError(f"messages must be a collection of bytes, got {messages!r}")
     rejected: Counter[Reason] = Counter()
     parts = []
     for message in messages:

@@ -11,7 +11,7 @@ from typing import Any
 
 from uldp.experiments.points import Losses
 
-__values_ = ["Entry", "Record"]
+__all__ = ["Entry", "Record"]
 
 Entry = tuple[Mapping[str, Any], Mapping[str, Losses]]
 """What determines a realization, and its losses by estimator."""

@@ -39,7 +39,7 @@ class Mechanism(ABC):
     Raises
     ------
     ValueError
-        If ε is not above 0 and at most 500.
+        If ε does not lie in 1e-9..500.
     TypeError
         If an argument is of the wrong type.
     """
@@ -51,7 +51,7 @@ class Mechanism(ABC):
 
     def __post_init__(self) -> None:
         _checks.instance(self.domain, "domain", Domain)
-        epsilon = _checks.positive(self.epsilon, "epsilon")
+        epsilon = _checks.budget(self.epsilon, "epsilon")
         if epsilon > LARGEST_EPSILON:
             raise ValueError(
                 f"epsilon must be at most {LARGEST_EPSILON}, beyond which probabilities are too "

@@ -63,7 +63,7 @@ class UtilityOptimizedBlockDesign(SetMechanism):
     Raises
     ------
     ValueError
-        If ε is not a finite number above 0, a size is out of its range, or the probabilities are
+        If ε does not lie in 1e-9..500, a size is out of its range, or the probabilities are
         negative or do not sum to 1.
     TypeError
         If an argument is of the wrong type.

@@ -1,0 +1,206 @@
+"""Time the collector on files of up to 10^8 reports; exit with 1 if a report is lost or repeated.
+
+The files, of a million reports each, are written to a temporary folder (0.5 GB) and deleted.
+Seconds are those on the clock with a cluster that has started and files that have just been
+written; CPU seconds are those of all its processes. Once, one of two workers is killed halfway.
+"""
+
+import argparse
+import csv
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from math import isnan, nan
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from threading import Timer
+from time import perf_counter, process_time
+
+import numpy as np
+from distributed import Client
+from speed import circumstances
+
+from uldp import Mechanism, Tally, UtilityOptimizedRappor, UtilityOptimizedRR, wire
+from uldp.collecting import local_client, tally_file, tally_files, write_reports
+from uldp.datasets import census
+
+HERE = Path(__file__).parent
+CENSUS = census()
+EPSILON = 1.0
+MECHANISMS: dict[str, Mechanism] = {
+    "uRR": UtilityOptimizedRR(CENSUS.domain, EPSILON),
+    "uRAP": UtilityOptimizedRappor(CENSUS.domain, EPSILON),
+}
+RUNS = 3
+COLUMNS = (
+    *("series", "mechanism", "k", "s", "epsilon", "workers", "parts", "reports", "bytes"),
+    *("seconds", "fastest", "slowest", "cpu_seconds", "peak_mb", "complete"),
+)
+WIDTHS = (18, 5, 3, 3, 3, 2, 7, 10, 11, 8, 8, 8, 8, 6, 3)
+Row = list[str]
+Run = tuple[float, float, bool]
+"""Seconds, CPU seconds, and whether every report was counted once."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the cases are.
+
+    Attributes
+    ----------
+    per_file
+        Reports in a file.
+    files
+        Numbers of files, increasing, by mechanism.
+    messages
+        How many messages of one report are read.
+    """
+
+    per_file: int
+    files: dict[str, tuple[int, ...]]
+    messages: int
+
+
+FULL = Sizes(10**6, {"uRR": (1, 10, 100), "uRAP": (1, 10, 30)}, 10**5)
+QUICK = Sizes(10**3, {"uRR": (1, 10), "uRAP": (1, 3)}, 10**3)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of one mechanism, and for each number of first files what is in them."""
+
+    name: str
+    paths: list[Path]
+    tallies: list[Tally]
+
+    @classmethod
+    def write(cls, name: str, sizes: Sizes, folder: Path) -> "Files":
+        """Write reports of users drawn from the census frequencies."""
+        mechanism, rng = MECHANISMS[name], np.random.default_rng(1)
+        paths, tallies = [], []
+        for number in range(sizes.files[name][-1]):
+            users = rng.multinomial(sizes.per_file, CENSUS.frequencies)
+            values = rng.permutation(np.repeat(np.arange(mechanism.domain.size), users))
+            reports = mechanism.privatize(values, rng)
+            paths.append(folder / f"{name}-{number}.parquet")
+            write_reports(mechanism, reports, paths[-1])
+            tallies.append(sum(tallies[-1:], mechanism.tally(reports)))
+        return cls(name, paths, tallies)
+
+    def run(self, first: int, client: Client) -> Run:
+        """Tally the first files."""
+        start, cpu = perf_counter(), cpu_seconds(client)
+        found = tally_files(MECHANISMS[self.name], self.paths[:first], client)
+        seconds = perf_counter() - start
+        return seconds, cpu_seconds(client) - cpu, found.tally == self.tallies[first - 1]
+
+    def run_and_kill(self, client: Client, after: float) -> Run:
+        """Tally all files while a worker is killed after so many seconds, and its CPU time lost."""
+        worker = min(client.run(os.getpid).values())
+        death = Timer(after, os.kill, (worker, signal.SIGKILL))
+        death.start()
+        start = perf_counter()
+        found = tally_files(MECHANISMS[self.name], self.paths, client)
+        seconds, in_time = perf_counter() - start, not death.is_alive()
+        death.join()
+        return seconds, nan, in_time and found.tally == self.tallies[-1]
+
+    def sizes(self, first: int) -> tuple[int, int, int]:
+        """Return how many the first files are, their reports and their bytes."""
+        return first, self.tallies[first - 1].n, sum(p.stat().st_size for p in self.paths[:first])
+
+
+def as_row(
+    series: str,
+    name: str,
+    workers: int,
+    sizes: tuple[int, int, int],
+    runs: list[Run],
+    peak: float = nan,
+) -> Row:
+    """Return a line of the table; what was not measured is left empty."""
+    domain = MECHANISMS[name].domain
+    seconds, cpu, complete = zip(*runs, strict=True)
+    numbers = [median(seconds), min(seconds), max(seconds), median(cpu), peak]
+    return [
+        *(series, name, str(domain.size), str(domain.sensitive.size), f"{EPSILON:g}"),
+        *map(str, (workers, *sizes)),
+        *("" if isnan(number) else f"{number:.4g}" for number in numbers),
+        "yes" if all(complete) else "NO",
+    ]
+
+
+def cpu_seconds(client: Client) -> float:
+    """Return the CPU seconds so far of the workers and of this process, which has the scheduler."""
+    return sum(client.run(process_time).values()) + process_time()
+
+
+def peak_memory() -> float:
+    """Return this process's peak in MB from Linux (`resource` begins with the parent's)."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((float(line.split()[1]) / 1e3 for line in lines if "VmHWM" in line), nan)
+
+
+def files_rows(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    """Yield the lines on files: by mechanism, workers and reports, and with a worker killed."""
+    for name, mechanism in MECHANISMS.items():
+        files = Files.write(name, sizes, folder)
+        for workers in (1, 2):
+            with local_client(workers) as client:
+                client.run(tally_file, mechanism, files.paths[0])
+                for first in sizes.files[name]:
+                    runs = [files.run(first, client) for _ in range(RUNS)]
+                    peak = max(client.run(peak_memory).values())
+                    yield as_row("files", name, workers, files.sizes(first), runs, peak)
+                if (name, workers) == ("uRR", 2):
+                    runs = [files.run_and_kill(client, median(run[0] for run in runs) / 2)]
+                    yield as_row("one worker killed", name, workers, files.sizes(first), runs)
+
+
+def message_rows(messages: int) -> Iterator[Row]:
+    """Yield the lines on messages of one report each, read and tallied by this process."""
+    for name, mechanism in MECHANISMS.items():
+        values = np.random.default_rng(1).choice(400, size=messages, p=CENSUS.frequencies)
+        reports = mechanism.privatize(values, 2)
+        sent = [wire.dumps(mechanism, report) for report in reports]
+        runs: list[Run] = []
+        for _ in range(RUNS):
+            start, cpu = perf_counter(), process_time()
+            tally = mechanism.tally(wire.read(mechanism, sent).reports)
+            times = perf_counter() - start, process_time() - cpu
+            runs.append((*times, tally == mechanism.tally(reports)))
+        yield as_row("messages", name, 1, (messages, messages, sum(map(len, sent))), runs)
+
+
+def main() -> int:
+    """Measure, print and, at full size, store the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, not stored")
+    sizes = QUICK if parser.parse_args().quick else FULL
+    loads, rows = [os.getloadavg()[0]], []
+    with TemporaryDirectory() as folder:
+        for lines in (message_rows(sizes.messages), files_rows(sizes, Path(folder))):
+            for row in lines:
+                print("  ".join(map(str.ljust, row, WIDTHS)), flush=True)
+                rows.append(row)
+                loads.append(os.getloadavg()[0])
+    if sizes is FULL:
+        machine = circumstances()[1]
+        packages = ("uldp", "numpy", "distributed", "pyarrow")
+        versions = ", ".join(f"{package}=={version(package)}" for package in packages)
+        load = f"load average {min(loads):.1f} to {max(loads):.1f}, other work included"
+        about = f"medians of {RUNS} runs; files read from the system's cache"
+        header = ["python benchmarks/scale.py", machine, versions, load, about]
+        with (HERE / "results" / "scale.csv").open("w", newline="") as file:
+            file.writelines(f"# {line}\n" for line in header)
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    return int(any("NO" in row for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

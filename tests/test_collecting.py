@@ -1,0 +1,445 @@
+"""Files of reports: what is written is tallied, once, whatever happens to files and workers."""
+
+import errno
+import os
+import runpy
+import signal
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pytest
+from cases import MECHANISMS
+from distributed import Client
+from pyarrow import parquet
+
+import uldp
+from uldp import __main__ as command_line
+from uldp import collecting, wire
+from uldp.collecting import Collection, FileError, tally_file, tally_files, write_reports
+
+DOMAIN = uldp.Domain(["no", "café", "yes", "?"], sensitive=["yes", "no"])
+MECHANISM = uldp.UtilityOptimizedRappor(DOMAIN, 0.1)
+LARGE = uldp.Domain(300, sensitive=range(11))
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with collecting.local_client(2) as client:
+        yield client
+
+
+def reports_of(mechanism: uldp.Mechanism, users: int) -> np.ndarray:
+    return mechanism.privatize(np.arange(users) % mechanism.domain.size, rng=0)
+
+
+def write_parts(mechanism: uldp.Mechanism, reports: np.ndarray, parts: int, folder: Path) -> list:
+    """Split reports over files in the folder."""
+    paths = [folder / f"{part}.parquet" for part in range(parts)]
+    for path, part in zip(paths, np.array_split(reports, parts), strict=True):
+        write_reports(mechanism, part, path)
+    return paths
+
+
+def write_by_hand(path: Path, kind: pa.DataType, rows: list, **others: pa.Array) -> Path:
+    """A file with the right metadata and whatever else."""
+    metadata = {"uldp": "1", "uldp.parameters": wire.parameters(MECHANISM)}
+    columns = {"report": pa.array(rows, kind), **others}
+    fields = [pa.field(name, column.type, nullable=False) for name, column in columns.items()]
+    table = pa.table(list(columns.values()), schema=pa.schema(fields, metadata=metadata))
+    parquet.write_table(table, path)
+    return path
+
+
+def rejection(path: Path, mechanism: uldp.Mechanism = MECHANISM) -> str:
+    with pytest.raises(FileError) as caught:
+        tally_file(mechanism, path)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert message.startswith(f"file {str(path)!r} ")
+    return message.removeprefix(f"file {str(path)!r} ")
+
+
+# --- one file ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("domain", [DOMAIN, LARGE, uldp.Domain(4), uldp.Domain(3, sensitive=[1])])
+@pytest.mark.parametrize("users", [0, 1, 500])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_file_is_tallied(tmp_path, name, users, domain):
+    mechanism = MECHANISMS[name](domain, 1.5)
+    reports = reports_of(mechanism, users)
+    write_reports(mechanism, reports, tmp_path / "reports")
+    expected = Collection(mechanism.tally(reports), files=1, rejected={}, impossible=0)
+    assert tally_file(mechanism, tmp_path / "reports") == expected
+
+
+def test_a_single_report(tmp_path):
+    for name, make in MECHANISMS.items():
+        mechanism = make(DOMAIN, 1.0)
+        report = mechanism.privatize("?", rng=0)
+        write_reports(mechanism, report, tmp_path / f"{len(name)} {hash(name)}")
+        found = tally_file(mechanism, tmp_path / f"{len(name)} {hash(name)}")
+        assert found.tally == mechanism.tally(report)
+
+
+@pytest.mark.parametrize(
+    ("size", "kind"),
+    [(256, pa.uint8()), (257, pa.uint16()), (65536, pa.uint16()), (65537, pa.uint32())],
+)
+def test_the_documented_layout_of_indices(tmp_path, size, kind):
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(size), 1.0)
+    write_reports(mechanism, [size - 1, 0], tmp_path / "reports")
+    table = parquet.read_table(tmp_path / "reports")
+    metadata = {b"uldp": b"1", b"uldp.parameters": wire.parameters(mechanism)}
+    column = pa.field("report", kind, nullable=False)
+    assert table.schema.equals(pa.schema([column], metadata=metadata), check_metadata=True)
+    assert table["report"].to_pylist() == [size - 1, 0]
+
+
+def test_the_documented_layout_of_rows(tmp_path):
+    write_reports(MECHANISM, [[1, 0], [2, 2]], tmp_path / "reports")
+    table = parquet.read_table(tmp_path / "reports")
+    column = pa.field("report", pa.binary(2), nullable=False)
+    assert table.schema.equals(pa.schema([column]))
+    assert table["report"].to_pylist() == [b"\1\0", b"\2\2"]
+
+
+def test_other_writers_are_read(tmp_path):
+    """Small pages, several groups, compression and other encodings make no difference."""
+    reports = reports_of(MECHANISM, 10_000)
+    rows = [bytes(row) for row in reports]
+    path = write_by_hand(tmp_path / "plain", pa.binary(2), rows)
+    table = parquet.read_table(path)
+    options = {"row_group_size": 777, "data_page_size": 64, "compression": "zstd"}
+    parquet.write_table(table, tmp_path / "other", use_dictionary=False, **options)
+    for file in (path, tmp_path / "other"):
+        assert tally_file(MECHANISM, file).tally == MECHANISM.tally(reports)
+
+
+def test_a_file_is_not_overwritten(tmp_path):
+    path = tmp_path / "reports"
+    write_reports(MECHANISM, [1, 0], path)
+    with pytest.raises(FileExistsError, match="reports"):
+        write_reports(MECHANISM, [[2, 0]], path)
+    assert tally_file(MECHANISM, path).tally == MECHANISM.tally([1, 0])
+
+
+def test_impossible_reports_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="reports must reveal one of 2 non-sensitive values"):
+        write_reports(MECHANISM, [0, 3], tmp_path / "reports")
+    assert not (tmp_path / "reports").exists()
+
+
+def test_impossible_reports_are_left_out_and_counted(tmp_path):
+    """They are spread over more than one of the parts that are read at a time."""
+    reports = reports_of(MECHANISM, collecting.BYTES_AT_ONCE)
+    places = np.array([0, 1, 2, 777_777, len(reports)])
+    mixed = np.insert(reports, places, [[4, 0], [128, 1], [1, 3], [0, 255], [4, 3]], axis=0)
+    path = write_by_hand(tmp_path / "mixed", pa.binary(2), mixed.view("V2").ravel().tolist())
+    found = tally_file(MECHANISM, path)
+    assert found == Collection(MECHANISM.tally(reports), 1, {}, impossible=5)
+
+
+@pytest.fixture
+def arrow_memory() -> Iterator[pa.MemoryPool]:
+    """The pool that Arrow takes its memory from during a test."""
+    before = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(before)
+    pa.set_memory_pool(pool)
+    yield pool
+    pa.set_memory_pool(before)
+
+
+def test_the_memory_does_not_grow_with_the_file(tmp_path, arrow_memory):
+    """One group of rows, of 6 MB and of 24 MB, read a megabyte at a time."""
+    mechanism = uldp.Rappor(uldp.Domain(800), 1.0)
+    reports = reports_of(mechanism, 60_000)
+    peaks = []
+    for times in (1, 4):
+        path = tmp_path / f"{times} times"
+        write_reports(mechanism, np.tile(reports, (times, 1)), path)
+        assert parquet.read_metadata(path).num_row_groups == 1
+        start = arrow_memory.bytes_allocated()
+        tracemalloc.start()
+        found = tally_file(mechanism, path)
+        peaks.append(tracemalloc.get_traced_memory()[1] + arrow_memory.max_memory() - start)
+        tracemalloc.stop()
+        assert found.tally.n == times * 60_000
+    assert peaks[1] < 1.1 * peaks[0] < 6e6
+
+
+# --- files that are rejected ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["uRR", "uRAP"])
+def test_cut_at_every_byte(tmp_path, name):
+    mechanism = MECHANISMS[name](DOMAIN, 1.0)
+    write_reports(mechanism, reports_of(mechanism, 7), tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    path = tmp_path / "cut"
+    for length in range(0, len(whole), 7):
+        path.write_bytes(whole[:length])
+        assert rejection(path, mechanism).startswith("is not Parquet or damaged: ")
+
+
+@pytest.mark.parametrize("name", ["uRR", "uRAP"])
+def test_a_flipped_bit_is_found_or_changes_nothing(tmp_path, name):
+    """One bit of every third byte; some, such as those of the writer's name, do not matter."""
+    mechanism = MECHANISMS[name](DOMAIN, 1.0)
+    reports = reports_of(mechanism, 500)
+    write_reports(mechanism, reports, tmp_path / "whole")
+    whole, path = (tmp_path / "whole").read_bytes(), tmp_path / "damaged"
+    places = range(0, len(whole), 3)
+    found = 0
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        try:
+            assert tally_file(mechanism, path).tally == mechanism.tally(reports)
+        except FileError:
+            found += 1
+    assert found > len(places) / 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        uldp.UtilityOptimizedRappor(DOMAIN, 0.2),
+        uldp.UtilityOptimizedRappor(DOMAIN, 0.1, theta=0.5),
+        uldp.Rappor(DOMAIN, 0.1),
+        uldp.UtilityOptimizedRR(DOMAIN, 0.1),
+        uldp.UtilityOptimizedRappor(uldp.Domain(DOMAIN.labels, sensitive=["yes", "?"]), 0.1),
+    ],
+)
+def test_foreign_files(tmp_path, other):
+    write_reports(other, reports_of(other, 5), tmp_path / "foreign")
+    message = rejection(tmp_path / "foreign")
+    assert message.startswith(f"is of another mechanism or domain: it has {wire.parameters(other)}")
+    assert message.endswith(f"this collector {wire.parameters(MECHANISM)}")
+
+
+def test_files_of_others(tmp_path):
+    parquet.write_table(pa.table({"report": pa.array([b"\1\0"], pa.binary(2))}), tmp_path / "bare")
+    assert rejection(tmp_path / "bare") == "is not of reports: its metadata has no 'uldp'"
+    later = parquet.read_table(write_by_hand(tmp_path / "now", pa.binary(2), []))
+    parquet.write_table(later.replace_schema_metadata({"uldp": "2\n"}), tmp_path / "later")
+    version = "is of another version: it is b'2\\n', this collector reads b'1'"
+    assert rejection(tmp_path / "later") == version
+
+
+def test_files_of_another_shape(tmp_path):
+    one_column = "must have the column 'report: fixed_size_binary[2] not null' alone, got "
+    wide = write_by_hand(tmp_path / "wide", pa.binary(3), [b"\1\0\0"])
+    assert rejection(wide) == one_column + "b'report: fixed_size_binary[3] not null'"
+    user = pa.array(["alice"])
+    beside = write_by_hand(tmp_path / "beside", pa.binary(2), [b"\1\0"], user=user)
+    columns = "report: fixed_size_binary[2] not null, user: string not null"
+    assert rejection(beside) == one_column + repr(columns.encode())
+    nullable = pa.table({"report": pa.array([None], pa.binary(2))})
+    metadata = parquet.read_schema(wide).metadata
+    parquet.write_table(nullable.replace_schema_metadata(metadata), tmp_path / "nullable")
+    assert rejection(tmp_path / "nullable") == one_column + "b'report: fixed_size_binary[2]'"
+
+
+def test_a_failing_disk_is_not_a_bad_file(tmp_path, monkeypatch):
+    (path,) = write_parts(MECHANISM, reports_of(MECHANISM, 9), 1, tmp_path)
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(parquet, "ParquetFile", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        tally_file(MECHANISM, path)
+
+
+# --- many files ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["uRR", "uRAP", "uBD, all sizes"])
+def test_files_add_up(tmp_path, client, name):
+    """Forty of them, so that sums are summed."""
+    mechanism = MECHANISMS[name](LARGE, 1.0)
+    reports = reports_of(mechanism, 4_000)
+    found = tally_files(mechanism, write_parts(mechanism, reports, 40, tmp_path), client)
+    assert found == Collection(mechanism.tally(reports), 40, {}, 0)
+
+
+def test_bad_files_are_left_out_and_named(tmp_path, client):
+    reports = reports_of(MECHANISM, 300)
+    paths = write_parts(MECHANISM, reports, 3, tmp_path)
+    foreign = tmp_path / "foreign"
+    write_reports(uldp.UtilityOptimizedRappor(DOMAIN, 0.2), [[1, 0]], foreign)
+    cut = tmp_path / "cut"
+    cut.write_bytes(paths[0].read_bytes()[:-1])
+    forged = write_by_hand(tmp_path / "forged", pa.binary(2), [b"\4\0", b"\1\0"])
+    found = tally_files(MECHANISM, [paths[0], foreign, *paths[1:], str(cut), forged], client)
+    assert found.tally == MECHANISM.tally([*reports, [1, 0]])
+    assert (found.files, found.impossible) == (4, 1)
+    for path in (foreign, cut):
+        assert found.rejected.pop(str(path)) == f"file {str(path)!r} {rejection(path)}"
+    assert not found.rejected
+
+
+def test_by_default_the_cluster_is_started_for_the_call(tmp_path, monkeypatch):
+    started = []
+
+    def threads() -> Client:
+        started.append(Client(processes=False, n_workers=1, dashboard_address="127.0.0.1:0"))
+        return started[-1]
+
+    monkeypatch.setattr(collecting, "local_client", threads)
+    reports = reports_of(MECHANISM, 90)
+    paths = write_parts(MECHANISM, reports, 30, tmp_path)
+    (tmp_path / "empty").touch()
+    found = tally_files(MECHANISM, [*paths, tmp_path / "empty"])
+    assert (found.tally, found.files) == (MECHANISM.tally(reports), 30)
+    assert list(found.rejected) == [str(tmp_path / "empty")]
+    assert [client.status for client in started] == ["closed"]
+
+
+def test_no_files(client):
+    for make in MECHANISMS.values():
+        mechanism = make(DOMAIN, 1.0)
+        assert tally_files(mechanism, [], client).tally == mechanism.tally(
+            np.empty((0,), dtype=mechanism.report_dtype)
+        )
+
+
+def test_a_file_is_not_counted_twice(tmp_path, client):
+    (path,) = write_parts(MECHANISM, reports_of(MECHANISM, 9), 1, tmp_path)
+    (tmp_path / "link").symlink_to(path)
+    for again in (path, str(path), tmp_path / "link", os.path.relpath(path)):
+        with pytest.raises(ValueError, match=r"paths must not repeat a file, got .* twice"):
+            tally_files(MECHANISM, [path, again], client)
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path, client):
+    (path,) = write_parts(MECHANISM, reports_of(MECHANISM, 9), 1, tmp_path)
+    first = tally_files(MECHANISM, [path], client)
+    path.unlink()
+    write_reports(MECHANISM, reports_of(MECHANISM, 5), path)
+    assert (first.tally.n, tally_files(MECHANISM, [path], client).tally.n) == (9, 5)
+
+
+def test_a_missing_file_stops_the_collection(tmp_path, client):
+    with pytest.raises(FileNotFoundError, match="absent"):
+        tally_files(MECHANISM, [tmp_path / "absent"], client)
+
+
+def test_nobody_else_can_connect(client):
+    processes = [psutil.Process(pid) for pid in (os.getpid(), *client.run(os.getpid).values())]
+    sockets = [socket for process in processes for socket in process.net_connections("inet")]
+    listening = [socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN]
+    assert len(listening) >= 3
+    assert set(listening) == {"127.0.0.1"}
+
+
+# --- experiments on the workers of a cluster -----------------------------------------------------
+
+
+def test_the_table_of_an_experiment_is_the_same(tmp_path, client, capsys):
+    words = ["reproduce", "fig5", "--quick", "--realizations", "2", "--methods", "empirical", "mle"]
+    words += ["--likelihood-realizations", "1"]
+    here = ["--out", str(tmp_path / "here"), "--jobs", "1"]
+    there = ["--out", str(tmp_path / "there"), "--dask", client.scheduler.address]
+    for where in (here, there):
+        assert command_line.main([*words, *where]) == 0
+    tables = [Path(line) for line in capsys.readouterr().out.split()]
+    assert [table.parent.name for table in tables] == ["here", "there"]
+    assert len({table.read_bytes() for table in tables}) == 1
+
+
+def test_experiments_without_the_extra(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    words = ["reproduce", "fig5", "--quick", "--out", str(tmp_path), "--dask", "127.0.0.1:8786"]
+    assert command_line.main(words) == 2
+    assert capsys.readouterr().err == (
+        'python -m uldp: --dask needs Dask: pip install "uldp[dask]"\n'
+    )
+
+
+def test_the_command_line_without_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    with pytest.raises(SystemExit, match=r'needs the package joblib: .*"uldp\[experiments\]"'):
+        runpy.run_path(command_line.__file__)
+
+
+# --- workers that die ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Deadly(uldp.UtilityOptimizedRR):
+    """Kills its process at one of its tallies, which it counts in a file."""
+
+    log: str = field(default="", compare=False)
+    fatal: int = field(default=0, compare=False)
+
+    def _count(self, reports: np.ndarray) -> np.ndarray:
+        if self.log:
+            with Path(self.log).open("ab") as file:
+                file.write(b".")
+                tallies = file.tell()
+            if tallies == self.fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super()._count(reports)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_killed_worker_loses_and_repeats_nothing(tmp_path, client):
+    """It dies in the middle, with finished tallies in its memory."""
+    harmless = Deadly(LARGE, 1.0)
+    reports = reports_of(harmless, 3_000)
+    paths = write_parts(harmless, reports, 30, tmp_path)
+    workers = set(client.run(os.getpid).values())
+    mechanism = Deadly(LARGE, 1.0, log=str(tmp_path / "log"), fatal=20)
+    assert tally_files(mechanism, paths, client) == Collection(harmless.tally(reports), 30, {}, 0)
+    assert (tmp_path / "log").stat().st_size > 30
+    assert len(workers & set(client.run(os.getpid).values())) == 1
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+
+def test_collections_add_up_only_with_collections():
+    one = Collection(MECHANISM.tally([1, 0]), 1, {"a": "b"}, 2)
+    assert one + one == Collection(MECHANISM.tally([[1, 0], [1, 0]]), 2, {"a": "b"}, 4)
+    with pytest.raises(TypeError):
+        one + 1
+
+
+def test_wrong_arguments(tmp_path):
+    for wrong in (None, "uRR", DOMAIN):
+        with pytest.raises(TypeError, match="mechanism must be a Mechanism"):
+            write_reports(wrong, [0], tmp_path / "reports")
+        with pytest.raises(TypeError, match="mechanism must be a Mechanism"):
+            tally_file(wrong, tmp_path / "reports")
+        with pytest.raises(TypeError, match="mechanism must be a Mechanism"):
+            tally_files(wrong, [])
+    for wrong in (None, 7, b"reports"):
+        with pytest.raises(TypeError, match="path must be a str or a PathLike"):
+            write_reports(MECHANISM, [1, 0], wrong)
+        with pytest.raises(TypeError, match="path must be a str or a PathLike"):
+            tally_file(MECHANISM, wrong)
+        with pytest.raises(TypeError, match="paths must "):
+            tally_files(MECHANISM, [wrong])
+    for wrong in (None, 7, "reports", tmp_path):
+        with pytest.raises(TypeError, match="paths must be an iterable of paths, got "):
+            tally_files(MECHANISM, wrong)
+    with pytest.raises(TypeError, match="client must be a Client"):
+        tally_files(MECHANISM, [], "127.0.0.1:8786")
+    with pytest.raises(ValueError, match="workers must be 1 or greater, got 0"):
+        collecting.local_client(0)
+
+
+@pytest.mark.parametrize("package", ["distributed", "pyarrow"])
+def test_without_the_extra(monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError, match=rf'needs .*{package}.*pip install "uldp\[dask\]'):
+        runpy.run_path(collecting.__file__)

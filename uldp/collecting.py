@@ -1,0 +1,337 @@
+"""Reports in Parquet files, tallied by the processes of a Dask cluster; needs the extra "dask".
+
+A file has one column, ``report``, without missing values: unsigned integers of 8, 16 or 32 bits for
+RR and uRR, and for the other mechanisms fixed-size binary, as in a message (see `uldp.wire`). There
+is no other column, because nothing should stand beside a report. The metadata of the schema holds
+under ``uldp`` the version of this layout, 1, and under ``uldp.parameters`` the mechanism's
+`uldp.wire.parameters`. The pages have checksums.
+
+A file is counted whole or not at all. What is made of it, a `Collection`, depends on nothing but
+the file, so that a process that dies takes nothing with it that another cannot make again;
+collections add up in any order, and each goes into one sum. A worker reads about a megabyte of a
+file at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks
+from uldp.mechanisms import Mechanism
+from uldp.tallies import Tally
+from uldp.wire import _layout, _possible, _shown, parameters
+
+try:
+    import dask
+    import pyarrow as pa
+    from distributed import Client
+    from pyarrow import parquet
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f'uldp.collecting needs the package {missing.name}: pip install "uldp[dask]"'
+    ) from missing
+
+__all__ = ["Collection", "FileError", "local_client", "tally_file", "tally_files", "write_reports"]
+
+VERSION = b"1"
+VERSION_KEY, PARAMETERS_KEY = b"uldp", b"uldp.parameters"
+COLUMN = "report"
+ROWS_OF_GROUP = 1 << 20
+BYTES_AT_ONCE = 1 << 20
+COLLECTIONS_PER_SUM = 16
+# By default Dask lets the C library return every freed megabyte to the system at once. Fetching it
+# again for each part of a file would take longer than counting.
+KEEP_MEMORY = {
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 22,
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 24,
+}
+
+AnyPath = str | os.PathLike[str]
+
+
+class FileError(ValueError):
+    """A file that the collector rejects."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What a collector makes of files; collections of one mechanism add up.
+
+    Attributes
+    ----------
+    tally : Tally
+        Of the accepted reports.
+    files : int
+        How many files were accepted.
+    rejected : dict of str to str
+        Why a file was left out, by its path.
+    impossible : int
+        How many reports of accepted files were left out because the mechanism cannot produce them.
+    """
+
+    tally: Tally
+    files: int
+    rejected: dict[str, str]
+    impossible: int
+
+    def __add__(self, other: Collection) -> Collection:
+        if not isinstance(other, Collection):
+            return NotImplemented
+        return Collection(
+            self.tally + other.tally,
+            self.files + other.files,
+            self.rejected | other.rejected,
+            self.impossible + other.impossible,
+        )
+
+
+def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> None:
+    """Write reports into a new Parquet file.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism that made the reports; for those of a `PersonalizedMechanism`, its common one.
+    reports : array_like
+        What `privatize` returned, one report or many.
+    path : path
+        The file; it must not exist yet.
+
+    Raises
+    ------
+    ValueError
+        If a report is one that the mechanism cannot produce.
+    TypeError
+        If an argument is of the wrong type.
+    OSError
+        If the file exists or cannot be written.
+    """
+    schema = _schema(mechanism)
+    mechanism.tally(reports)
+    layout = _layout(mechanism)
+    rows = np.asarray(reports).astype(layout.base).reshape(-1, *layout.shape)
+    buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
+    column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), buffers)
+    with _as_path(path, "path").open("xb") as file:
+        parquet.write_table(
+            pa.table([column], schema=schema),
+            file,
+            row_group_size=ROWS_OF_GROUP,
+            use_dictionary=not layout.shape,
+            compression="none",
+            write_page_checksum=True,
+        )
+
+
+def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
+    """Tally the reports of one file, a part at a time; this is what runs on a worker.
+
+    Reports that the mechanism cannot produce are left out and counted.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The collector's mechanism.
+    path : path
+        What `write_reports` wrote.
+
+    Raises
+    ------
+    FileError
+        A ValueError, if the file is not one of this layout and version, was cut short or damaged,
+        or was made with another mechanism or domain.
+    TypeError
+        If an argument is of the wrong type.
+    OSError
+        If the file cannot be read.
+    """
+    schema = _schema(mechanism)
+    tally, impossible = _empty(mechanism), 0
+    with _as_path(path, "path").open("rb") as source:
+        try:
+            file = parquet.ParquetFile(
+                source,
+                buffer_size=BYTES_AT_ONCE,
+                pre_buffer=False,
+                page_checksum_verification=True,
+            )
+            _check_schema(path, file.schema_arrow, schema)
+            rows = max(1, BYTES_AT_ONCE // mechanism.report_dtype.itemsize)
+            for batch in file.iter_batches(batch_size=rows, use_threads=False):
+                reports = _as_rows(batch.column(COLUMN), mechanism)
+                try:
+                    tally += mechanism.tally(reports)
+                except ValueError:
+                    possible = _possible(mechanism, reports)
+                    tally += mechanism.tally(reports[possible])
+                    impossible += int(np.count_nonzero(~possible))
+            if tally.n + impossible != file.metadata.num_rows:
+                raise pa.ArrowInvalid(
+                    f"{tally.n + impossible} reports instead of {file.metadata.num_rows}"
+                )
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            if getattr(error, "errno", None) is not None:
+                raise
+            raise FileError(f"file {str(path)!r} is not Parquet or damaged: {error}") from None
+    return Collection(tally, 1, {}, impossible)
+
+
+def tally_files(
+    mechanism: Mechanism, paths: Iterable[AnyPath], client: Client | None = None
+) -> Collection:
+    """Tally the reports of many files on the workers of a cluster.
+
+    Files that `tally_file` rejects are left out and named. A worker may die; what it had and what
+    it was at is done again by another.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The collector's mechanism.
+    paths : iterable of path
+        Files that the workers can read, each once.
+    client : distributed.Client, optional
+        Of the cluster; by default `local_client`, for this call.
+
+    Raises
+    ------
+    ValueError
+        If a path is repeated.
+    TypeError
+        If an argument is of the wrong type.
+    OSError
+        If a file cannot be read.
+    distributed.KilledWorker
+        If four workers died at one file, which is named.
+    """
+    _checks.instance(mechanism, "mechanism", Mechanism)
+    if client is not None:
+        _checks.instance(client, "client", Client)
+    files, call = _distinct(paths), uuid4().hex
+    if not files:
+        return Collection(_empty(mechanism), 0, {}, 0)
+    with nullcontext(client) if client is not None else local_client() as cluster:
+        names = [("tally_file", file, call) for file in files]
+        parts = cluster.map(_tally_or_reject, files, key=names, mechanism=mechanism)
+        while len(parts) > 1:
+            groups = range(0, len(parts), COLLECTIONS_PER_SUM)
+            parts = [
+                cluster.submit(_total, parts[first : first + COLLECTIONS_PER_SUM], pure=False)
+                for first in groups
+            ]
+        collection: Collection = parts[0].result()
+    return collection
+
+
+def local_client(workers: int | None = None) -> Client:
+    """Start processes of one thread each on this machine; leaving ``with`` ends them.
+
+    They listen on 127.0.0.1 alone. A script that calls this must guard its start with
+    ``if __name__ == "__main__"``, because the processes import it.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many, by default one for each core.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `workers` is not a whole number of at least 1.
+    """
+    if workers is not None:
+        workers = _checks.whole(workers, "workers", least=1)
+    with dask.config.set(KEEP_MEMORY):
+        return Client(  # type: ignore[no-untyped-call]
+            n_workers=workers or os.cpu_count(),
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+        )
+
+
+def _tally_or_reject(path: str, mechanism: Mechanism) -> Collection:
+    try:
+        return tally_file(mechanism, path)
+    except FileError as error:
+        return Collection(_empty(mechanism), 0, {path: str(error)}, 0)
+
+
+def _total(parts: Sequence[Collection]) -> Collection:
+    return sum(parts[1:], start=parts[0])
+
+
+def _empty(mechanism: Mechanism) -> Tally:
+    return Tally(mechanism, 0, np.zeros(mechanism.tally_shape, dtype=np.int64))
+
+
+def _distinct(paths: Iterable[AnyPath]) -> list[str]:
+    """Return paths that do not hang on the working directory, in the order given."""
+    if isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable):
+        raise TypeError(f"paths must be an iterable of paths, got {paths!r}")
+    files: dict[str, None] = {}
+    for path in paths:
+        name = str(_as_path(path, "paths").resolve())
+        if name in files:
+            raise ValueError(f"paths must not repeat a file, got {name!r} twice")
+        files[name] = None
+    return list(files)
+
+
+def _as_path(path: object, name: str) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name} must be a str or a PathLike, got {path!r}")
+    return Path(path)
+
+
+def _schema(mechanism: Mechanism) -> pa.Schema:
+    metadata = {VERSION_KEY: VERSION, PARAMETERS_KEY: parameters(mechanism)}
+    layout = _layout(mechanism)
+    kind = pa.binary(layout.itemsize) if layout.shape else pa.from_numpy_dtype(layout)
+    return pa.schema([pa.field(COLUMN, kind, nullable=False)], metadata=metadata)
+
+
+def _check_schema(path: AnyPath, found: pa.Schema, expected: pa.Schema) -> None:
+    """Refuse a file of another version, mechanism, domain or type."""
+    own = expected.metadata
+    sent = {key: (found.metadata or {}).get(key, b"") for key in own}
+    if not sent[VERSION_KEY]:
+        raise FileError(f"file {str(path)!r} is not of reports: its metadata has no 'uldp'")
+    if sent[VERSION_KEY] != VERSION:
+        raise FileError(
+            f"file {str(path)!r} is of another version: it is {_shown(sent[VERSION_KEY])}, this "
+            f"collector reads {VERSION!r}"
+        )
+    if sent != own:
+        raise FileError(
+            f"file {str(path)!r} is of another mechanism or domain: it has "
+            f"{_shown(sent[PARAMETERS_KEY])}, this collector {_shown(own[PARAMETERS_KEY])}"
+        )
+    if not found.equals(expected):
+        raise FileError(
+            f"file {str(path)!r} must have the column {_columns(expected)!r} alone, got "
+            f"{_shown(_columns(found).encode())}"
+        )
+
+
+def _columns(schema: pa.Schema) -> str:
+    text: str = schema.to_string(show_field_metadata=False, show_schema_metadata=False)
+    return text.replace("\n", ", ")
+
+
+def _as_rows(column: pa.Array, mechanism: Mechanism) -> NDArray[Any]:
+    """Return a column as reports of the mechanism's type, without a copy where it can be."""
+    layout = _layout(mechanism)
+    data = np.frombuffer(column.buffers()[1], dtype=layout.base)
+    rows = data.reshape(-1, *layout.shape)[column.offset : column.offset + len(column)]
+    return rows.astype(mechanism.report_dtype.base, copy=False)
