@@ -17,7 +17,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 unexport MPLBACKEND
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility lint stored-book notebooks clean
+.PHONY: help book pdf test accessibility coverage mutants lint stored-book notebooks clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,13 @@ pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromi
 
 test: $(INSTALLED) lint stored-book ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
 	$(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
+
+mutants: $(INSTALLED) ## Change one number or operator at a time and list the changes that no test notices, for hours
+	$(BIN)/python tools/mutate.py
+
+coverage: $(INSTALLED) ## Measure which lines of uldp/ the tests run
+	$(BIN)/coverage run -m pytest tests
+	$(BIN)/coverage report
 
 accessibility: $(INSTALLED) stored-book ## Open every page in an accessibility checker, light and dark (needs Chromium)
 	$(BIN)/pytest -n 2 -m accessibility tests/test_pages.py
@@ -51,7 +58,7 @@ notebooks: $(INSTALLED) ## Run every notebook in place and store its outputs
 	$(BIN)/python tools/execute_notebooks.py notebooks/*.ipynb
 
 clean: ## Remove the built book and all caches (.venv stays)
-	rm -rf _build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf _build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find book notebooks tests tools uldp -type d '(' -name __pycache__ -o -name .ipynb_checkpoints ')' -prune -exec rm -rf '{}' +
 
 # Importing pyplot once builds Matplotlib's font cache, which would otherwise report itself in the
