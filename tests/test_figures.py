@@ -1,10 +1,9 @@
 """The figures show the numbers that they are given, and refuse those that they cannot show."""
 
-from collections.abc import Iterator
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import lines
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_hex
 
@@ -14,19 +13,9 @@ TRUTH = np.array([0.1, 0.5, 0.0, 0.4])
 ESTIMATE = np.array([0.2, 0.7, -0.3, 0.4])
 
 
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
 @pytest.fixture
 def ax() -> plt.Axes:
     return plt.figure().subplots()
-
-
-def lines(ax: plt.Axes) -> list[tuple[list[float], list[float]]]:
-    return [(list(line.get_xdata()), list(line.get_ydata())) for line in ax.lines]
 
 
 def test_estimates_stand_at_the_rank_of_their_value_in_percent() -> None:

@@ -1,28 +1,12 @@
 """The figures on the best θ and on the limit show the numbers that they are given."""
 
-from collections.abc import Iterator
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import legend, lines
 
 from uldp.figures import STYLES, beyond
 
 GRID = [0.1, 1.0, 10.0]
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
-def lines(ax: plt.Axes) -> list[tuple[list[float], list[float]]]:
-    return [(list(line.get_xdata()), list(line.get_ydata())) for line in ax.lines]
-
-
-def legend(ax: plt.Axes) -> list[str]:
-    return [text.get_text() for text in ax.figure.legends[0].get_texts()]
 
 
 def test_a_saddle_point_lies_where_best_and_worst_meet() -> None:

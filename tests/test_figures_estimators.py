@@ -1,10 +1,8 @@
 """The figures on estimators show the numbers that they are given."""
 
-from collections.abc import Iterator
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import legend, lines
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 
@@ -18,20 +16,6 @@ from uldp.figures.estimators import (
 
 STEPS = [1, 10, 100]
 CLIMB = Climb(STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5], solver=([7, 20], [1e-3, 0.0]))
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
-def lines(ax: plt.Axes) -> list[tuple[list[float], list[float]]]:
-    return [(list(line.get_xdata()), list(line.get_ydata())) for line in ax.lines]
-
-
-def legend(ax: plt.Axes) -> list[str]:
-    return [text.get_text() for text in ax.figure.legends[0].get_texts()]
 
 
 def test_climbs_show_distances_certificates_and_the_solver() -> None:

@@ -1,6 +1,5 @@
 """The figures of the experiments show the rows that they are given."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
@@ -39,12 +38,6 @@ BY_EPSILON = [
     replace(ROW, **LATER, expected_tv=0.41),
     replace(THRESHOLD, **LATER),
 ]
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def curves(ax: plt.Axes, name: str) -> list[tuple[list[float], list[float]]]:

@@ -1,9 +1,7 @@
 """The figures show the numbers that they are given, and refuse those that they cannot show."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -14,12 +12,6 @@ from uldp.osldp import decompose
 Q = np.array([[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]])
 PARTS = decompose(Q, [0], np.log(2))
 GRID = [0.0, 0.5, 1.0]
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def entries(ax: Axes, shape: tuple[int, int]) -> list[list[str]]:

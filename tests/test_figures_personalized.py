@@ -1,7 +1,6 @@
 """The figures on the personalized mechanism show what they are given and refuse other things."""
 
 import itertools
-from collections.abc import Iterator
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,12 +18,6 @@ DOMAIN = TaggedDomain(uldp.Domain(SIX, sensitive=SIX[:1]), tags=["home", "work"]
 COMMON = uldp.UtilityOptimizedRR(DOMAIN, epsilon=1.0)
 GRID = uldp.datasets.manhattan()
 CURVES = {"a": {"one": ([1, 2], [3, 4]), "two": ([1, 2], [5, 6])}, "b": {"two": ([1], [7])}}
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def arrows(ax: Axes) -> list[str]:

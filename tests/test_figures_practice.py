@@ -1,19 +1,10 @@
 """The figures show the numbers that they are given, and refuse those that they cannot show."""
 
-from collections.abc import Iterator
-
-import matplotlib.pyplot as plt
 import pytest
 
 from uldp.figures import practice
 
 CURVES = {"right": ([100, 1000], [0.2, 0.8]), "broken": ([100, 1000], [0.3, 1.2])}
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def test_bounds_are_drawn_as_given_beside_the_promise() -> None:

@@ -1,8 +1,5 @@
 """The figures show the numbers that they are given, and refuse those that they cannot show."""
 
-from collections.abc import Iterator
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -14,12 +11,6 @@ from uldp.figures.properties import Levels
 
 GRID = np.linspace(0, 1, 31)
 A, B = np.meshgrid(GRID, GRID)
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def nested(**changed: np.ndarray) -> Levels:

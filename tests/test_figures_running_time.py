@@ -1,29 +1,13 @@
 """The figures on the running time show the numbers that they are given."""
 
-from collections.abc import Iterator
-
-import matplotlib.pyplot as plt
 import pytest
+from drawn import legend, lines
 from matplotlib.colors import to_hex
 
 from uldp.figures.running_time import Growth, growth, steps_and_passes
 from uldp.figures.style import STYLES
 
 SECONDS = {"uRR": ([1, 10], [1e-4, 2e-4]), "RAPPOR": ([1, 10], [0.5, 5.0])}
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
-def lines(ax: plt.Axes) -> list[tuple[list[float], list[float]]]:
-    return [(list(line.get_xdata()), list(line.get_ydata())) for line in ax.lines]
-
-
-def legend(ax: plt.Axes) -> list[str]:
-    return [text.get_text() for text in ax.figure.legends[0].get_texts()]
 
 
 def test_growth_shows_times_and_floors() -> None:

@@ -1,20 +1,11 @@
 """The figure on counting with several processes shows the numbers that it is given."""
 
-from collections.abc import Iterator
-
-import matplotlib.pyplot as plt
 import pytest
 
 from uldp.figures.scale import seconds_by_reports
 
 CURVES = {"one": ([1e6, 1e7], [0.5, 5.0]), "two": ([1e6, 1e7], [0.3, 2.5])}
 OTHERS = {"one": ([1e6, 3e6], [0.7, 2.0]), "two": ([1e6], [0.4])}
-
-
-@pytest.fixture(autouse=True)
-def close() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def test_the_lines_are_the_data() -> None:

@@ -199,14 +199,14 @@ IMPOSSIBLE = [
 def test_impossible_reports(mechanism, impossible):
     """They are not written; read, they are left out, wherever they stand, and the rest is kept."""
     good = reports_of(mechanism, 50)
-    payload = good.astype(wire._layout(mechanism).base).tobytes()
+    payload = good.astype(wire.wire_dtype(mechanism).base).tobytes()
     message = wire.dumps(mechanism, good)
     rng = np.random.default_rng(0)
     for report in impossible:
         with pytest.raises(ValueError, match="reports must"):
             wire.dumps(mechanism, report)
         mixed = np.insert(good, rng.integers(50, size=3), report, axis=0)
-        forged = mixed.astype(wire._layout(mechanism).base).tobytes()
+        forged = mixed.astype(wire.wire_dtype(mechanism).base).tobytes()
         sent = message[:16] + struct.pack("<I", 53) + message[20:-4].replace(payload, forged)
         assert reason(resealed(sent + b"0000"), mechanism) == Reason.IMPOSSIBLE
         batch = wire.read(mechanism, [resealed(sent + b"0000"), message])

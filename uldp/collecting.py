@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp import _checks
 from uldp.mechanisms import Mechanism
 from uldp.tallies import Tally
-from uldp.wire import _layout, _possible, _shown, parameters
+from uldp.wire import excerpt, parameters, which_are_possible, wire_dtype
 
 try:
     import dask
@@ -117,7 +117,7 @@ def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> No
     """
     schema = _schema(mechanism)
     mechanism.tally(reports)
-    layout = _layout(mechanism)
+    layout = wire_dtype(mechanism)
     rows = np.asarray(reports).astype(layout.base).reshape(-1, *layout.shape)
     buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), buffers)
@@ -171,7 +171,7 @@ def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
                 try:
                     tally += mechanism.tally(reports)
                 except ValueError:
-                    possible = _possible(mechanism, reports)
+                    possible = which_are_possible(mechanism, reports)
                     tally += mechanism.tally(reports[possible])
                     impossible += int(np.count_nonzero(~possible))
             if tally.n + impossible != file.metadata.num_rows:
@@ -296,7 +296,7 @@ def _as_path(path: object, name: str) -> Path:
 
 def _schema(mechanism: Mechanism) -> pa.Schema:
     metadata = {VERSION_KEY: VERSION, PARAMETERS_KEY: parameters(mechanism)}
-    layout = _layout(mechanism)
+    layout = wire_dtype(mechanism)
     kind = pa.binary(layout.itemsize) if layout.shape else pa.from_numpy_dtype(layout)
     return pa.schema([pa.field(COLUMN, kind, nullable=False)], metadata=metadata)
 
@@ -309,18 +309,18 @@ def _check_schema(path: AnyPath, found: pa.Schema, expected: pa.Schema) -> None:
         raise FileError(f"file {str(path)!r} is not of reports: its metadata has no 'uldp'")
     if sent[VERSION_KEY] != VERSION:
         raise FileError(
-            f"file {str(path)!r} is of another version: it is {_shown(sent[VERSION_KEY])}, this "
+            f"file {str(path)!r} is of another version: it is {excerpt(sent[VERSION_KEY])}, this "
             f"collector reads {VERSION!r}"
         )
     if sent != own:
         raise FileError(
             f"file {str(path)!r} is of another mechanism or domain: it has "
-            f"{_shown(sent[PARAMETERS_KEY])}, this collector {_shown(own[PARAMETERS_KEY])}"
+            f"{excerpt(sent[PARAMETERS_KEY])}, this collector {excerpt(own[PARAMETERS_KEY])}"
         )
     if not found.equals(expected):
         raise FileError(
             f"file {str(path)!r} must have the column {_columns(expected)!r} alone, got "
-            f"{_shown(_columns(found).encode())}"
+            f"{excerpt(_columns(found).encode())}"
         )
 
 
@@ -331,7 +331,7 @@ def _columns(schema: pa.Schema) -> str:
 
 def _as_rows(column: pa.Array, mechanism: Mechanism) -> NDArray[Any]:
     """Return a column as reports of the mechanism's type, without a copy where it can be."""
-    layout = _layout(mechanism)
+    layout = wire_dtype(mechanism)
     data = np.frombuffer(column.buffers()[1], dtype=layout.base)
     rows = data.reshape(-1, *layout.shape)[column.offset : column.offset + len(column)]
     return rows.astype(mechanism.report_dtype.base, copy=False)

@@ -149,7 +149,7 @@ def dumps(mechanism: Mechanism, reports: ArrayLike) -> bytes:
     """
     described = parameters(mechanism)
     mechanism.tally(reports)
-    layout = _layout(mechanism)
+    layout = wire_dtype(mechanism)
     rows = np.asarray(reports).astype(layout.base).reshape(-1, *layout.shape)
     if len(rows) > MOST_REPORTS:
         raise ValueError(f"reports must be at most {MOST_REPORTS}, got {len(rows)}")
@@ -215,7 +215,7 @@ def read(mechanism: Mechanism, messages: Iterable[bytes]) -> Batch:
             rejected[error.reason] += 1
     none = np.empty((0,), dtype=mechanism.report_dtype)
     reports = np.concatenate([none, *parts])
-    possible = _possible(mechanism, reports)
+    possible = which_are_possible(mechanism, reports)
     return Batch(reports[possible], len(parts), rejected, int(np.count_nonzero(~possible)))
 
 
@@ -239,18 +239,18 @@ def _reports(mechanism: Mechanism, expected: bytes, message: bytes) -> NDArray[A
         raise MessageError(Reason.CORRUPT, f"{len(sent)} bytes instead of {end + CHECKSUM.size}")
     if zlib.crc32(sent[:end]) != CHECKSUM.unpack_from(sent, end)[0]:
         raise MessageError(Reason.CORRUPT, "its checksum is wrong")
-    layout = _layout(mechanism)
+    layout = wire_dtype(mechanism)
     if sent[HEADER.size : start] != expected or width != layout.itemsize:
         raise MessageError(
             Reason.FOREIGN,
-            f"it has {_shown(sent[HEADER.size : start])} and {width} bytes for a report, this "
-            f"collector {_shown(expected)} and {layout.itemsize} bytes",
+            f"it has {excerpt(sent[HEADER.size : start])} and {width} bytes for a report, this "
+            f"collector {excerpt(expected)} and {layout.itemsize} bytes",
         )
     rows = np.frombuffer(sent, dtype=layout, count=n, offset=start)
     return rows.astype(mechanism.report_dtype.base)
 
 
-def _possible(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.bool_]:
+def which_are_possible(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which reports the mechanism can produce, by halving what it refuses to tally."""
     possible = np.ones(len(reports), dtype=np.bool_)
     unsettled = [slice(0, len(reports))]
@@ -267,7 +267,7 @@ def _possible(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.bool_]:
     return possible
 
 
-def _layout(mechanism: Mechanism) -> np.dtype[Any]:
+def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:
     """Return the type of one report in a message."""
     dtype = mechanism.report_dtype
     if dtype.shape:
@@ -280,6 +280,6 @@ def _json(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _shown(described: bytes) -> str:
+def excerpt(described: bytes) -> str:
     """Return parameters for an error message: a sender may have put anything there."""
     return f"{described[:SHOWN_BYTES]!r}{'...' if len(described) > SHOWN_BYTES else ''}"
