@@ -35,10 +35,10 @@ FIGURES = {name: name for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "tabl
 
 PERSONALIZED = ("uRR", "uRAP")
 REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10, "fig8": 100, "table1": 100}
-# Up to an hour on two cores for each figure, nearly all of it for RAPPOR; for 8 or 9 attributes it
-# would be hours.
+# Up to an hour on two cores for each figure, nearly all of it for RAPPOR; 9 attributes would take
+# as long again as 4 to 8 together.
 LIKELIHOOD_REALIZATIONS = {"fig5": 1, "fig6": 1, "fig7": 1, "fig8": 20, "table1": 100}
-LIKELIHOOD_VALUES = 3200
+LIKELIHOOD_VALUES = 6400
 QUICK_USERS = 1000
 
 
@@ -52,7 +52,7 @@ class Settings:
         How often each point is measured; by default as often as in the paper.
     likelihood_realizations : int, optional
         The same for "em" and "mle" with RAPPOR and uRAP, which need each user's report; may be 0.
-        By default what two cores do in about an hour, none for more than 3200 values.
+        By default what two cores do in about an hour, none for more than 6400 values.
     methods : tuple of str, optional
         The estimators, of `METHODS`.
     sampling : {"iid", "halves"}, optional
