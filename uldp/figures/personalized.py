@@ -250,12 +250,7 @@ def terms(panels: Mapping[str, Mapping[str, Curve]]) -> NDArray[Any]:
     ValueError
         If there are no panels, or ε and the losses of a line differ in length.
     """
-    axes = make_axes(len(panels), (6.8, 3.7), sharey=True)
-    keys = _fill(axes, panels, _plot)
-    for ax in axes:
-        _make_logarithmic(ax)
-    _finish(axes, keys, "ε", "l1 loss")
-    return axes
+    return _draw_logarithmic(panels, 3.7, "ε", "l1 loss")
 
 
 def candidates_by_reports(panels: Mapping[str, Mapping[str, Curve]]) -> NDArray[Any]:
@@ -276,11 +271,18 @@ def candidates_by_reports(panels: Mapping[str, Mapping[str, Curve]]) -> NDArray[
     ValueError
         If there are no panels, or t and the candidates of a line differ in length.
     """
-    axes = make_axes(len(panels), (6.8, 3.9), sharey=True)
+    return _draw_logarithmic(panels, 3.9, "reports, t", "cells")
+
+
+def _draw_logarithmic(
+    panels: Mapping[str, Mapping[str, Curve]], height: float, xlabel: str, ylabel: str
+) -> NDArray[Any]:
+    """Draw lines in panels side by side, `height` inches high, on logarithmic axes."""
+    axes = make_axes(len(panels), (6.8, height), sharey=True)
     keys = _fill(axes, panels, _plot)
     for ax in axes:
         _make_logarithmic(ax)
-    _finish(axes, keys, "reports, t", "cells")
+    _finish(axes, keys, xlabel, ylabel)
     return axes
 
 
