@@ -89,6 +89,13 @@ def test_sizes(size):
     assert _bits.bernoulli(rng, 0.3, 0.7, size).shape == (size,)
 
 
+def test_no_more_random_words_than_needed():
+    """A word of 64 bits picks four bytes, that is 32 bits."""
+    assert _bits.bernoulli(Words(0), 0.5, 0.5, 32).shape == (32,)
+    assert _bits.bernoulli(Words(0, 0), 0.5, 0.5, 33).shape == (33,)
+    assert _bits.byte_law(1 / 3).draw_rare(Words(), 0).shape == (0,)
+
+
 @pytest.mark.parametrize("rows", [0, 1, 254, 255, 256, 1000, 40_000])
 @pytest.mark.parametrize("columns", [1, 8, 13, 76, 600])
 def test_column_sums(rows, columns):
@@ -96,6 +103,12 @@ def test_column_sums(rows, columns):
     packed = _bits.pack(bits)
     np.testing.assert_array_equal(_bits.column_sums(packed, columns), bits.sum(axis=0))
     np.testing.assert_array_equal(_bits.unpack(packed, columns), bits)
+
+
+@pytest.mark.parametrize("columns", [1, 76, 600])
+def test_column_sums_of_ones_do_not_overflow_a_byte(columns):
+    packed = _bits.pack(np.ones((20_000, columns), dtype=bool))
+    np.testing.assert_array_equal(_bits.column_sums(packed, columns), 20_000)
 
 
 def test_column_sums_of_a_strided_array():

@@ -1,4 +1,4 @@
-"""The notebooks as committed, the table of contents, and the book's offline extension."""
+"""The notebooks as committed, the table of contents, the index and the book's extensions."""
 
 import base64
 import importlib.util
@@ -56,6 +56,29 @@ def chapters(toc: Any) -> list[str]:
     return []
 
 
+def extension(name: str) -> Any:
+    """One of the book's Sphinx extensions."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "book" / "_ext" / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_index_names_every_statement_once() -> None:
+    pages = "\n".join(
+        cell.source
+        for path in NOTEBOOKS
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "markdown"
+    )
+    labels = re.findall(r"\{prf:(?!proof|ref)\w+\}.*\n:label: (\S+)", pages)
+    index = (ROOT / "book" / "bibliography.md").read_text(encoding="utf-8")
+    assert labels
+    assert sorted(labels) == sorted(re.findall(r"\{prf:ref\}`([^`]+)`", index))
+
+
 def test_the_table_of_contents_names_every_notebook_once() -> None:
     listed = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
     listed_notebooks = sorted(name for name in listed if name.startswith("notebooks/"))
@@ -98,12 +121,7 @@ def test_every_image_is_described_in_words(notebook: NotebookNode) -> None:
 
 @pytest.fixture(scope="module")
 def offline() -> Any:
-    spec = importlib.util.spec_from_file_location("offline", ROOT / "book" / "_ext" / "offline.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return extension("offline")
 
 
 @pytest.mark.parametrize(
@@ -124,6 +142,31 @@ def test_a_page_that_fetches_from_another_host_is_found(offline: Any, html: str)
 )
 def test_links_and_local_files_are_no_fetches(offline: Any, html: str) -> None:
     assert offline.fetched_urls(html) == []
+
+
+@pytest.mark.parametrize(
+    "remote",
+    [
+        "https://github.com/some-one/u.ldp",
+        "https://github.com/some-one/u.ldp.git\n",
+        "git@github.com:some-one/u.ldp.git\n",
+        "ssh://git@github.com/some-one/u.ldp/",
+    ],
+)
+def test_a_clone_from_github_knows_its_page(remote: str) -> None:
+    assert extension("launch").page_of(remote) == "https://github.com/some-one/u.ldp"
+
+
+@pytest.mark.parametrize(
+    "remote",
+    ["", "\n", "https://github.com/some-one", "https://host/github.com/a/b", "/a/github.com/b"],
+)
+def test_other_clones_have_no_page_to_launch_from(remote: str) -> None:
+    assert extension("launch").page_of(remote) is None
+
+
+def test_a_folder_that_is_no_clone_has_no_origin(tmp_path: Path) -> None:
+    assert extension("launch").origin(tmp_path) == ""
 
 
 def test_the_citation_names_the_released_version() -> None:

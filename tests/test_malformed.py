@@ -21,6 +21,7 @@ import pytest
 import uldp
 from uldp import (
     choosing,
+    collecting,
     datasets,
     estimators,
     experiments,
@@ -162,21 +163,29 @@ def reports_of(mechanism: uldp.Mechanism) -> np.ndarray:
     return mechanism.privatize(np.arange(20) % K, rng=1)
 
 
-def not_reports(mechanism: uldp.Mechanism) -> list[object]:
-    """What a mechanism cannot have sent; reports of others among it."""
+def not_of_the_type(mechanism: uldp.Mechanism) -> list[object]:
+    """What is no array of reports for its type or shape; reports of other mechanisms among it."""
     shape = mechanism.report_dtype.shape
     one = np.zeros([1, *shape], dtype=int)
     wrong = [
         *NOT_ARRAYS,
         *(None, 1.5, True, 1j, one.astype(str), one.astype(bool), one.astype(object) + HUGE),
-        *(one + 0.0, one + 0.5, one * np.nan, one + 1j, one.astype(np.uint64) + 2**63),
-        *(one - 1, one + 256, one[None]),
+        *(one + 0.0, one + 0.5, one * np.nan, one + 1j, one.astype(np.uint64) + 2**63, one[None]),
         *(reports_of(other) for other in MECHANISMS if other.report_dtype.shape != shape),
     ]
     if mechanism is RAPPOR:
+        return [*wrong, one - 1, one + 256]
+    return [*wrong, one - 1, one + 256, [[0]], [[0, 0, 0]]] if shape else wrong
+
+
+def not_reports(mechanism: uldp.Mechanism) -> list[object]:
+    """What a mechanism cannot have sent."""
+    wrong = not_of_the_type(mechanism)
+    if mechanism is RAPPOR:
         return [*wrong, [[1 << K]]]
-    if shape:
-        wrong += [[[1 << S, 0]], [[1, K - S + 1]], [[0, 255]], [[0]], [[0, 0, 0]]]
+    if not mechanism.report_dtype.shape:
+        return [*wrong, [-1], [K], [256]]
+    wrong += [[[1 << S, 0]], [[1, K - S + 1]], [[0, 255]]]
     if isinstance(mechanism, uldp.UtilityOptimizedBlockDesign):
         wrong += [[[0b111, 0]], [[0, 0]], [[0b011, 1]], [[0b011, 0], [0b111, 0]]]
     return wrong
@@ -267,6 +276,7 @@ def calls_of_mechanism(mechanism: uldp.Mechanism) -> list[Call]:
     return [
         call(mechanism.privatize, values=([0], NOT_LABELS), rng=(..., NOT_SEEDS)),
         call(mechanism.tally, reports=(reports, wrong)),
+        call(mechanism.possible, reports=(reports, not_of_the_type(mechanism))),
         call(mechanism.simulate, true_counts=([1] * K, counts(K)), rng=(..., NOT_SEEDS)),
         call(mechanism.evidence, reports=(reports, [*wrong, ELSEWHERE.tally([0]), *tallied])),
         call(estimate, reports=no_tally, method=(..., [*NOT_STRINGS, "EM", ""])),
@@ -644,6 +654,32 @@ def calls_of_wire() -> list[Call]:
     ]
 
 
+def calls_of_collecting() -> list[Call]:
+    mechanism, path = (URAP, NOT_MECHANISMS), ("missing", NOT_PATHS)
+    not_paths = [None, 1, "missing", b"missing", Path("missing"), [1], [None], ["a", "a"], object()]
+    return [
+        call(
+            collecting.write_reports,
+            runs=False,
+            mechanism=mechanism,
+            reports=(reports_of(URAP), not_reports(URAP)),
+            path=path,
+        ),
+        call(collecting.tally_file, runs=False, mechanism=mechanism, path=path),
+        call(
+            collecting.tally_files,
+            mechanism=mechanism,
+            paths=([], not_paths),
+            client=(..., [1, "local", object()]),
+        ),
+        call(
+            collecting.local_client,
+            runs=False,
+            workers=(1, whole(0, -1, optional=True)),
+        ),
+    ]
+
+
 def calls_of_experiments() -> list[Call]:
     quick = experiments.Settings(quick=True, realizations=1, methods=("empirical",))
     figure, nowhere = ("fig5", [*NOT_STRINGS, "fig1", ""]), Path("no such file")
@@ -699,6 +735,7 @@ CALLS = [
     *calls_of_personalized(),
     *calls_of_datasets(),
     *calls_of_wire(),
+    *calls_of_collecting(),
     *calls_of_experiments(),
 ]
 ARGUMENTS = [
@@ -709,11 +746,23 @@ ARGUMENTS = [
 
 
 MODULES = [
-    *(uldp, choosing, datasets, estimators, experiments, garbling, likelihood, limits, losses),
+    *(
+        uldp,
+        choosing,
+        collecting,
+        datasets,
+        estimators,
+        experiments,
+        garbling,
+        likelihood,
+        limits,
+        losses,
+    ),
     *(optimal_theta, osldp, personalized, privacy, regimes, wire),
 ]
 NOT_MADE_BY_USERS = [
     *("Mechanism", "Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Batch"),
+    *("Collection", "FileError"),
     *("Audit", "Witness", "EmpiricalLevel", "Decomposition", "Entry", "LossTerms", "Reason"),
     *("PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint", "Row", "CellRow"),
     *("PersonalizedRow", "Record", "Record.losses", "Record.append", "Point.losses"),

@@ -298,7 +298,7 @@ def test_reports_of_the_wrong_type_or_shape(make):
 
 @pytest.mark.parametrize("report", [-1, 3])
 def test_impossible_integer_reports(report):
-    with pytest.raises(ValueError, match=r"reports must lie in 0\.\.2"):
+    with pytest.raises(ValueError, match=rf"reports must lie in 0\.\.2, got {report}$"):
         uldp.UtilityOptimizedRR(uldp.Domain(3), 1.0).tally([0, report])
 
 
@@ -307,10 +307,29 @@ def test_impossible_bit_reports():
     assert mechanism.tally([[7, 2]]).n == 1
     with pytest.raises(ValueError, match="no bit set beyond the 3 sensitive values"):
         mechanism.tally([[8, 0]])
-    with pytest.raises(ValueError, match="one of 2 non-sensitive values, got 3"):
+    with pytest.raises(ValueError, match=r"one of the 2 non-sensitive values, got \[0, 3\]$"):
         mechanism.tally([[0, 3]])
     with pytest.raises(ValueError, match=r"reports must fit uint8, got 0\.\.256"):
         mechanism.tally([[0, 256]])
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 9])
+def test_possible_reports_are_the_outputs(make, size):
+    """Of all integers around the domain, or all rows of bytes, which are two here at most."""
+    for sensitive in {0, 1, size // 2, size - 1, size}:
+        mechanism = make(uldp.Domain(size, sensitive=range(sensitive)), 1.0)
+        width = mechanism.report_dtype.shape
+        codes = np.arange(256 ** width[0]) if width else np.arange(-5, 20)
+        reports = codes[:, None] // 256 ** np.arange(width[0]) % 256 if width else codes
+        outputs = {tuple(row) for row in mechanism.outputs.reshape(-1, *(width or (1,))).tolist()}
+        rows = reports.reshape(len(codes), -1).tolist()
+        expected = np.array([tuple(row) in outputs for row in rows])
+        possible = mechanism.possible(reports)
+        np.testing.assert_array_equal(possible, expected)
+        assert mechanism.tally(reports[possible]).n == len(outputs)
+        for impossible in reports[~possible][:3]:
+            with pytest.raises(ValueError, match="reports must"):
+                mechanism.tally(impossible)
 
 
 def test_tallies_of_different_mechanisms_do_not_add():

@@ -9,6 +9,9 @@ a minus sign is gone, and so on (`REPLACED`). It survives if the module's tests 
 so; then a test is missing, or the change does not matter. Survivors are printed with their place.
 Types, docstrings, errors and assertions are not mutated.
 
+Survivors that are right to live are listed in tools/harmless_mutants.toml, each with the reason,
+and are not tried.
+
 All runs in a copy of the tree. The mutants that were killed are remembered in a file until their
 module changes (remove it, _build/mutants, to begin anew); the others are tried again. A mutant that
 takes five times the processor time of the tests is killed, too. The status is 1 if there are
@@ -31,6 +34,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -38,14 +42,15 @@ from importlib.util import cache_from_source
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+HARMLESS = Path(__file__).with_name("harmless_mutants.toml")
 COPIED = ("uldp", "tests", "tools", "results", "pyproject.toml")
 LARGEST_MEMORY = 4 << 30
 LEAST_SECONDS = 20
 
 TESTS = {
     "_binomial": "binomial finite_n",
-    "_bits": "bits realised",
-    "_checks": "domain malformed",
+    "_bits": "bits realized",
+    "_checks": "checks domain malformed",
     "_multinomial": "multinomial",
     "_subsets": "subsets block_design",
     "choosing": "choosing",
@@ -62,8 +67,8 @@ TESTS = {
     "mechanisms/base": "mechanisms estimators malformed",
     "mechanisms/block_design": "block_design mechanisms choosing",
     "mechanisms/blocks": "block_design",
-    "mechanisms/rappor": "realised losses sampling mechanisms choosing",
-    "mechanisms/response": "realised losses sampling mechanisms choosing",
+    "mechanisms/rappor": "realized losses sampling mechanisms choosing",
+    "mechanisms/response": "realized losses sampling mechanisms choosing",
     "mechanisms/sets": "mechanisms likelihood block_design",
     "optimal_theta": "optimal_theta",
     "osldp": "osldp",
@@ -86,7 +91,7 @@ PRELOADED = (
     *("scipy.optimize", "scipy.special", "scipy.stats"),
 )
 
-PYTEST_OPTIONS = ("-x", "-q", "-W", "ignore:Module already imported")
+PYTEST_OPTIONS = ("-x", "-q", "--ff", "-W", "ignore:Module already imported")
 
 REPLACED: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Add: (ast.Sub,),
@@ -119,12 +124,29 @@ LEFT_OUT_FIELDS = ("annotation", "returns", "decorator_list")
 
 @dataclass(frozen=True)
 class Mutant:
-    """A module with one change: what was changed and where, and the text before and after."""
+    """A module with one change.
+
+    Attributes
+    ----------
+    module, number, line : str, int, str
+        Where: the module, and the number and the text of the line.
+    original, change : str
+        What: the expression before and after.
+    before, after : str
+        The module before and after.
+    """
 
     module: str
+    number: int
+    line: str
+    original: str
     change: str
     before: str
     after: str
+
+    def __str__(self) -> str:
+        place = f"uldp/{self.module}.py:{self.number}: {self.line}"
+        return f"{place}\n    {self.original}  ->  {self.change}"
 
     @property
     def key(self) -> str:
@@ -134,17 +156,16 @@ class Mutant:
 
 def mutants(module: str) -> Iterator[Mutant]:
     """Yield all mutants of a module."""
-    path = ROOT / "uldp" / f"{module}.py"
-    before = path.read_text(encoding="utf-8")
-    tree = ast.parse(before)
+    before = (ROOT / "uldp" / f"{module}.py").read_text(encoding="utf-8")
+    lines, tree = before.splitlines(), ast.parse(before)
     for node in nodes(tree):
         for field, value in changes(node):
-            original, shown = getattr(node, field), ast.unparse(node)
+            kept, original = getattr(node, field), ast.unparse(node)
             setattr(node, field, value)
-            place = f"{path.relative_to(ROOT)}:{node.lineno}:{node.col_offset + 1}"
-            change = f"{place}: {shown}  ->  {ast.unparse(node)}"
-            yield Mutant(module, change, before, ast.unparse(tree))
-            setattr(node, field, original)
+            number = node.lineno
+            place = module, number, lines[number - 1].strip()
+            yield Mutant(*place, original, ast.unparse(node), before, ast.unparse(tree))
+            setattr(node, field, kept)
 
 
 def nodes(tree: ast.AST) -> Iterator[ast.AST]:
@@ -170,6 +191,17 @@ def changes(node: ast.AST) -> Iterator[tuple[str, object]]:
             for i, op in enumerate(node.ops):
                 for new in REPLACED[type(op)]:
                     yield "ops", [*node.ops[:i], new(), *node.ops[i + 1 :]]
+
+
+def harmless() -> set[tuple[str, ...]]:
+    """Read which mutants are right to survive: module and line, and the change unless it is any."""
+    entries = tomllib.loads(HARMLESS.read_text(encoding="utf-8"))["harmless"]
+    return {
+        (entry["module"], line, *change)
+        for entry in entries
+        for line in entry["lines"]
+        for change in ([[each] for each in entry["changes"]] if "changes" in entry else [[]])
+    }
 
 
 def run_tests(copy: Path, module: str, seconds: float = math.inf) -> tuple[bool, float]:
@@ -228,7 +260,13 @@ def parser() -> argparse.ArgumentParser:
 def main() -> int:
     """Try mutants and print those that survive."""
     chosen = parser().parse_args()
-    todo = [mutant for module in chosen.module for mutant in mutants(module)]
+    allowed = harmless()
+    todo = [
+        mutant
+        for module in chosen.module
+        for mutant in mutants(module)
+        if not allowed & {(module, mutant.line), (module, mutant.line, mutant.change)}
+    ]
     if chosen.sample is not None and chosen.sample < len(todo):
         places = sorted(random.Random(chosen.seed).sample(range(len(todo)), chosen.sample))
         todo = [todo[place] for place in places]
@@ -254,7 +292,7 @@ def main() -> int:
                 limits[mutant.module] = LEAST_SECONDS + 5 * seconds
             if survives(Path(folder), mutant, limits[mutant.module]):
                 survivors += 1
-                print(mutant.change, flush=True)
+                print(mutant, flush=True)
             else:
                 print(mutant.key, file=record, flush=True)
             print(f"\r{number} of {len(todo)}, {survivors} survive", end="", file=sys.stderr)

@@ -18,7 +18,6 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -28,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp import _checks
 from uldp.mechanisms import Mechanism
 from uldp.tallies import Tally
-from uldp.wire import excerpt, parameters, which_are_possible, wire_dtype
+from uldp.wire import excerpt, parameters, wire_dtype
 
 try:
     import dask
@@ -121,7 +120,7 @@ def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> No
     rows = np.asarray(reports).astype(layout.base).reshape(-1, *layout.shape)
     buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), buffers)
-    with _as_path(path, "path").open("xb") as file:
+    with _checks.path(path, "path").open("xb") as file:
         parquet.write_table(
             pa.table([column], schema=schema),
             file,
@@ -156,7 +155,7 @@ def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
     """
     schema = _schema(mechanism)
     tally, impossible = _empty(mechanism), 0
-    with _as_path(path, "path").open("rb") as source:
+    with _checks.path(path, "path").open("rb") as source:
         try:
             file = parquet.ParquetFile(
                 source,
@@ -171,7 +170,7 @@ def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
                 try:
                     tally += mechanism.tally(reports)
                 except ValueError:
-                    possible = which_are_possible(mechanism, reports)
+                    possible = mechanism.possible(reports)
                     tally += mechanism.tally(reports[possible])
                     impossible += int(np.count_nonzero(~possible))
             if tally.n + impossible != file.metadata.num_rows:
@@ -281,17 +280,11 @@ def _distinct(paths: Iterable[AnyPath]) -> list[str]:
         raise TypeError(f"paths must be an iterable of paths, got {paths!r}")
     files: dict[str, None] = {}
     for path in paths:
-        name = str(_as_path(path, "paths").resolve())
+        name = str(_checks.path(path, "each of paths").resolve())
         if name in files:
             raise ValueError(f"paths must not repeat a file, got {name!r} twice")
         files[name] = None
     return list(files)
-
-
-def _as_path(path: object, name: str) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{name} must be a str or a PathLike, got {path!r}")
-    return Path(path)
 
 
 def _schema(mechanism: Mechanism) -> pa.Schema:

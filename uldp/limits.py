@@ -10,7 +10,8 @@ tends to the trace of the inverse Fisher information: with ν = |X_N|, and each 
 for contrasts within X_S, contrasts within X_N, and the mass σ. f is concave in σ and convex in λ,
 and its value at the saddle point is n times the limit. Two numbers describe that point:
 
-- One size is in use, or two adjacent ones, since the gain of weight on d rises and then falls in d.
+- One size is in use, or two adjacent ones: what weight on d gains is a quadratic in d over a
+  positive number, and negative at d = 0.
 - Where subset selection over X_S alone (Ye and Barg 2018) takes a size d of at least 2, that size
   is optimal and σ = 1 the worst mass. Elsewhere the sizes in use are 1 and perhaps 2.
 """

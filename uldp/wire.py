@@ -215,7 +215,7 @@ def read(mechanism: Mechanism, messages: Iterable[bytes]) -> Batch:
             rejected[error.reason] += 1
     none = np.empty((0,), dtype=mechanism.report_dtype)
     reports = np.concatenate([none, *parts])
-    possible = which_are_possible(mechanism, reports)
+    possible = mechanism.possible(reports)
     return Batch(reports[possible], len(parts), rejected, int(np.count_nonzero(~possible)))
 
 
@@ -248,23 +248,6 @@ def _reports(mechanism: Mechanism, expected: bytes, message: bytes) -> NDArray[A
         )
     rows = np.frombuffer(sent, dtype=layout, count=n, offset=start)
     return rows.astype(mechanism.report_dtype.base)
-
-
-def which_are_possible(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which reports the mechanism can produce, by halving what it refuses to tally."""
-    possible = np.ones(len(reports), dtype=np.bool_)
-    unsettled = [slice(0, len(reports))]
-    while unsettled:
-        part = unsettled.pop()
-        try:
-            mechanism.tally(reports[part])
-        except ValueError:
-            if part.stop - part.start == 1:
-                possible[part] = False
-            else:
-                middle = (part.start + part.stop) // 2
-                unsettled += [slice(part.start, middle), slice(middle, part.stop)]
-    return possible
 
 
 def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -114,8 +115,41 @@ class Mechanism(ABC):
         TypeError
             If the reports are not of this mechanism's type.
         """
-        checked = self._as_reports(reports)
+        checked = self._possible_reports(reports)
         return Tally(self, len(checked), self._count(checked))
+
+    def possible(self, reports: ArrayLike) -> NDArray[np.bool_]:
+        """Tell which reports this mechanism can produce; `tally` and `evidence` take only these.
+
+        Parameters
+        ----------
+        reports : array_like
+            What a collector received, of the type and shape of this mechanism's reports.
+
+        Returns
+        -------
+        (n,) ndarray of bool
+
+        Raises
+        ------
+        ValueError
+            If the reports have another shape than this mechanism's, or do not fit their type.
+        TypeError
+            If they are not integers.
+        """
+        array = self._as_reports(reports)
+        possible = np.ones(len(array), dtype=np.bool_)
+        for met, _ in self._conditions(array):
+            possible &= met
+        return possible
+
+    def _possible_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        """Return reports along the first axis; refuse those that this mechanism cannot produce."""
+        array = self._as_reports(reports)
+        for met, condition in self._conditions(array):
+            if not met.all():
+                raise ValueError(f"reports must {condition}, got {array[~met][0].tolist()}")
+        return array
 
     def _as_reports(self, reports: ArrayLike) -> NDArray[Any]:
         """Return reports of the mechanism's type, one along the first axis."""
@@ -277,8 +311,12 @@ class Mechanism(ABC):
         """Perturb the values (indices) of some users."""
 
     @abstractmethod
+    def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
+        """Yield what possible reports must do, and which reports do it."""
+
+    @abstractmethod
     def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Count the supports in reports of the right type; refuse impossible ones."""
+        """Count the supports in possible reports."""
 
     @abstractmethod
     def _simulate_counts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -105,13 +105,13 @@ class UtilityOptimizedBlockDesign(SetMechanism):
     def outputs(self) -> NDArray[Any]:
         """All reports: the sets, size by size, then the non-sensitive values."""
         s, values = self.sensitive.size, self.nonsensitive.size
-        number = sum(comb(s, size) for size, _ in self._sizes)
-        self._check_matrix_size(number + values)
-        sets = np.zeros((number + values, s), dtype=np.bool_)
+        self._check_matrix_size(self.output_count)
+        sets = np.zeros((self.output_count, s), dtype=np.bool_)
         members = (m for size, _ in self._sizes for m in combinations(range(s), size))
         for row, chosen in enumerate(members):
             sets[row, list(chosen)] = True
-        revealed = np.append(np.zeros(number, dtype=np.int64), np.arange(1, values + 1))
+        unrevealed = np.zeros(self.output_count - values, dtype=np.int64)
+        revealed = np.append(unrevealed, np.arange(1, values + 1))
         reports = self._reports(pack(sets), revealed)
         reports.setflags(write=False)
         return reports
@@ -187,18 +187,13 @@ class UtilityOptimizedBlockDesign(SetMechanism):
                 chosen = random_subsets_around(rng, own[0][block], s, size, own[1])
             sets[rows[block]] = pack(chosen)
 
-    def _check_sets(self, reports: NDArray[np.uint8]) -> None:
-        super()._check_sets(reports)
+    def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
+        yield from super()._conditions(reports)
         allowed, sizes = [size for size, _ in self._sizes], self._set_sizes(reports)
-        wrong = np.where(self._revealed(reports) > 0, sizes > 0, ~np.isin(sizes, allowed))
-        if wrong.any():
-            raise ValueError(
-                f"reports must reveal a value or hold a set of {allowed} sensitive ones, "
-                f"got {reports[wrong][0].tolist()}"
-            )
+        met = np.where(self._revealed(reports) > 0, sizes == 0, np.isin(sizes, allowed))
+        yield met, f"reveal a value or hold a set of {allowed} sensitive ones"
 
     def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        self._check_sets(reports)
         table = np.zeros((max(len(self._sizes), 1), self.domain.size), dtype=np.int64)
         table[0, self.nonsensitive] = self._count_revealed(reports)
         if len(self._sizes) == 1:

@@ -173,7 +173,6 @@ class UtilityOptimizedRappor(SetMechanism):
         return np.maximum(-places, 0) * shown
 
     def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        self._check_sets(reports)
         counts = np.empty(self.domain.size, dtype=np.int64)
         counts[self.sensitive] = self._count_sets(reports)
         counts[self.nonsensitive] = self._count_revealed(reports)

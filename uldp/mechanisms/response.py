@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -96,13 +97,13 @@ class UtilityOptimizedRR(Mechanism):
             reports[moved] = self.sensitive[rng.integers(self.sensitive.size, size=moved.size)]
         return reports
 
-    def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+    def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
         k = self.domain.size
-        if reports.size and (reports.min() < 0 or reports.max() >= k):
-            raise ValueError(
-                f"reports must lie in 0..{k - 1}, got {reports.min()}..{reports.max()}"
-            )
-        return np.bincount(reports, minlength=k)
+        negative_are_beyond_k = reports.view(np.uint64)
+        yield negative_are_beyond_k < k, f"lie in 0..{k - 1}"
+
+    def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(reports, minlength=self.domain.size)
 
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
         """Return what the likelihood depends on: all of a tally (see `Mechanism.evidence`)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -44,8 +45,7 @@ class SetMechanism(Mechanism):
                 "reports must be the reports themselves or their evidence, got a tally, which does "
                 "not know which bits came together"
             )
-        checked = self._as_reports(reports)
-        self._check_sets(checked)
+        checked = self._possible_reports(reports)
         revealed = self._count_revealed(checked)
         sets = checked[self._revealed(checked) == 0, : self._set_bytes]
         times = np.ones(len(sets), dtype=np.int64)
@@ -87,21 +87,18 @@ class SetMechanism(Mechanism):
             return np.zeros(len(reports), dtype=np.uint8)
         return reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0]
 
-    def _check_sets(self, reports: NDArray[np.uint8]) -> None:
-        """Refuse sets that no user can send."""
-        s = self.sensitive.size
-        if s % 8 and (reports[:, self._set_bytes - 1] >> (s % 8)).any():
-            raise ValueError(f"reports must have no bit set beyond the {s} sensitive values")
+    def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
+        s, values = self.sensitive.size, self.nonsensitive.size
+        if s % 8:
+            last = reports[:, self._set_bytes - 1]
+            yield last < 1 << s % 8, f"have no bit set beyond the {s} sensitive values"
+        if values:
+            revealed = self._revealed(reports)
+            yield revealed <= values, f"reveal at most one of the {values} non-sensitive values"
 
     def _count_revealed(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Count the revealed values, refusing numbers that stand for none; shape (|X_N|,)."""
-        revealed = self._revealed(reports)
-        values = self.nonsensitive.size
-        if revealed.size and revealed.max() > values:
-            raise ValueError(
-                f"reports must reveal one of {values} non-sensitive values, got {revealed.max()}"
-            )
-        return np.bincount(revealed, minlength=values + 1)[1:]
+        """Count the revealed values; shape (|X_N|,)."""
+        return np.bincount(self._revealed(reports), minlength=self.nonsensitive.size + 1)[1:]
 
     def _count_sets(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Count how many sets hold each sensitive value; shape (s,)."""

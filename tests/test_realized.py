@@ -1,4 +1,4 @@
-"""The probabilities that the samplers realise keep the promise: ratios of at most e^ε (1 + 1e-12).
+"""The probabilities that the samplers realize keep the promise: ratios of at most e^ε (1 + 1e-12).
 
 All is computed in fractions, from the thresholds by which the bits are drawn, not from formulas.
 """
@@ -47,7 +47,7 @@ class Draws(np.random.Generator):
         return super().integers(high, **options)
 
 
-def realised(probability: float, complement: float) -> Fraction:
+def realized(probability: float, complement: float) -> Fraction:
     """The probability that a bit of `_bits.random_bytes` is 1, by the thresholds it draws with."""
     law = _bits.byte_law(float(min(probability, complement)))
     listed = int((law.common[: law.rare_from] & 1).sum())
@@ -60,12 +60,12 @@ def realised(probability: float, complement: float) -> Fraction:
 
 
 def draws(mechanism: uldp.Mechanism, value: int) -> Draws:
-    """Note the realised probabilities and ranges with which reports of a value are drawn."""
+    """Note the realized probabilities and ranges with which reports of a value are drawn."""
     noted = Draws()
 
     def noting(draw):
         def wrapper(rng, probability, complement, size):
-            noted.bits.append(realised(probability, complement))
+            noted.bits.append(realized(probability, complement))
             return draw(rng, probability, complement, size)
 
         return wrapper
@@ -80,7 +80,7 @@ def draws(mechanism: uldp.Mechanism, value: int) -> Draws:
 
 
 def largest_ratio(mechanism: uldp.Mechanism) -> Fraction:
-    """The largest ratio, over two values, of the realised probabilities of a protected report."""
+    """The largest ratio, over two values, of the realized probabilities of a protected report."""
     s, revealing = mechanism.sensitive.size, mechanism.nonsensitive.size > 0
     noted = draws(mechanism, int(mechanism.sensitive[0]))
     if isinstance(mechanism, uldp.UtilityOptimizedRR):
@@ -134,7 +134,7 @@ def mechanisms(size: int, sensitive: int, epsilon: float, theta: float | None):
 
 
 @pytest.mark.parametrize(("size", "sensitive"), SIZES)
-def test_realised_ratios_on_a_grid(size, sensitive):
+def test_realized_ratios_on_a_grid(size, sensitive):
     for epsilon in EPSILONS:
         for theta in THETAS:
             for mechanism in mechanisms(size, sensitive, epsilon, theta):
@@ -147,7 +147,7 @@ def test_realised_ratios_on_a_grid(size, sensitive):
     st.floats(np.log(1e-6), np.log(30.0)).map(np.exp),
     st.none() | st.floats(1e-6, 1 - 1e-9),
 )
-def test_realised_ratios_anywhere(sensitive, nonsensitive, epsilon, theta):
+def test_realized_ratios_anywhere(sensitive, nonsensitive, epsilon, theta):
     size = sensitive + nonsensitive
     if size > 1:
         for mechanism in mechanisms(size, sensitive, epsilon, theta):
@@ -156,7 +156,7 @@ def test_realised_ratios_anywhere(sensitive, nonsensitive, epsilon, theta):
 
 @pytest.mark.parametrize("theta", [None, 1e-80, 0.5, 1 - 2**-53])
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 100.0, 500.0])
-def test_realised_ratios_at_the_extremes(epsilon, theta):
+def test_realized_ratios_at_the_extremes(epsilon, theta):
     for size, sensitive in SIZES[:-1]:
         for mechanism in mechanisms(size, sensitive, epsilon, theta):
             assert abs(exceeds(largest_ratio(mechanism), epsilon)) <= TOLERANCE
