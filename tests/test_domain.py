@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uldp import Domain
+from uldp.domain import _labels
 
 
 def test_size_and_classes():
@@ -55,6 +56,22 @@ def test_domains_are_values():
     assert repr(Domain(["a", "b"], sensitive=["b"])) == "Domain(['a', 'b'], sensitive=['b'])"
     assert repr(Domain(3, sensitive=[1])) == "Domain(3, sensitive=[1])"
     assert repr(Domain(400, sensitive=[1])) == "Domain(400 values, 1 sensitive)"
+
+
+def test_a_long_domain_is_shown_by_its_size():
+    assert repr(Domain(12)) == "Domain(12, sensitive=[])"
+    assert repr(Domain(13, sensitive=[0])) == "Domain(13 values, 1 sensitive)"
+
+
+def test_the_largest_domain():
+    assert _labels(2**31 - 1) == range(2**31 - 1)
+    with pytest.raises(ValueError, match="values must be 1 to 2147483647 values, got 2147483648"):
+        Domain(2**31)
+
+
+def test_the_repeated_label_is_named():
+    with pytest.raises(ValueError, match="values must not repeat a label, got 'b' more than once"):
+        Domain(["a", "b", "c", "b"])
 
 
 def test_domains_cannot_be_changed():

@@ -330,7 +330,9 @@ def test_nothing_to_protect_or_nothing_to_learn(epsilon):
     for k in (1, 2, 7):
         assert uldp.fundamental_limit(uldp.Domain(k), epsilon) == 1 - 1 / k
     assert uldp.fundamental_limit(uldp.Domain(1, sensitive=[0]), epsilon) == 0
-    assert limits.saddle(0, 3, epsilon).weights.shape == (0,)
+    nothing, everything = limits.saddle(0, 3, epsilon), limits.saddle(1, 0, epsilon)
+    assert (nothing.mass, nothing.weights.tolist()) == (0, [])
+    assert (everything.mass, everything.weights.tolist()) == (1, [1])
     assert limits.single_sizes(1, 0, epsilon).tolist() == [0]
 
 

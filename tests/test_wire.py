@@ -6,6 +6,7 @@ import json
 import struct
 import zlib
 from collections import Counter
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -248,6 +249,18 @@ def test_a_personalized_mechanism_sends_as_its_common_one():
     assert wire.read(common, sent).messages == 2
     with pytest.raises(TypeError, match="mechanism must be a Mechanism"):
         wire.dumps(alice, alice.privatize("park", rng))
+
+
+def test_what_does_not_make_a_mechanism_another_is_no_parameter():
+    @dataclass(frozen=True)
+    class Named(uldp.UtilityOptimizedRR):
+        name: str = field(default="", compare=False)
+
+    assert wire.parameters(Named(DOMAIN, 1.0, "a")) == wire.parameters(Named(DOMAIN, 1.0, "b"))
+
+
+def test_the_number_of_reports_fits_its_four_bytes():
+    assert int.from_bytes(b"\xff" * 4, "little") == wire.MOST_REPORTS
 
 
 def test_too_many_reports(monkeypatch):

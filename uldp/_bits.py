@@ -96,11 +96,11 @@ class ByteLaw:
 
     def _settle(self, number: int, rng: np.random.Generator) -> int:
         """Draw further digits of a uniform number until it is told apart from all bounds."""
-        digits = 64
-        while any(0 < (b << digits) - number * self.total < self.total for b in self.bounds):
+        digits, total = 64, self.total
+        while any(number * total < b << digits < (number + 1) * total for b in self.bounds):
             number = number << 64 | int(_words(rng, 1)[0])
             digits += 64
-        return sum((b << digits) <= number * self.total for b in self.bounds)
+        return sum(b << digits <= number * total for b in self.bounds)
 
 
 @lru_cache(maxsize=64)

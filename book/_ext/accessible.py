@@ -1,4 +1,4 @@
-"""Roles that screen readers know: an entry of the bibliography is an item of its list."""
+"""What screen readers and voice control know of a page: roles, and names as they are written."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+REPLACED = {
+    # A deprecated role, and no item of the list in which an entry of the bibliography stands.
+    'role="doc-biblioentry"': 'role="listitem"',
+    # The name of folded code is what a reader sees: "Show code cell source".
+    '<summary aria-label="Toggle hidden content">': "<summary>",
+}
 
-def mark_list_items(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
-) -> None:
-    """Replace a role that is deprecated, and no item of a list, in the body of a page."""
-    if "body" in context:
-        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Replace attributes in the body of a page."""
+    for old, new in REPLACED.items():
+        if "body" in context:
+            context["body"] = context["body"].replace(old, new)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Connect to Sphinx."""
-    app.connect("html-page-context", mark_list_items)
+    """Connect to Sphinx, and load the script for formulas that scroll."""
+    app.add_js_file("formulas.js")
+    app.connect("html-page-context", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
