@@ -263,6 +263,15 @@ def test_what_single_sizes_lose_where_the_optimum_is_a_mixture(s, k, uRR, best):
     np.testing.assert_allclose(np.max(losses, axis=0), [uRR, best], atol=5e-4)
 
 
+@pytest.mark.parametrize("nu", [0, 1, 5])
+@pytest.mark.parametrize("s", [1, 2, 3])
+def test_the_first_of_the_single_sizes_is_uRR(s, nu):
+    uRR = uldp.UtilityOptimizedRR(uldp.Domain(s + nu, sensitive=range(s)), 1.0)
+    sizes = limits.single_sizes(s, nu, 1.0)
+    assert sizes[0] == pytest.approx(regimes.worst_case_loss(uRR, "l2"), rel=1e-12)
+    assert (sizes[-1] == np.inf) == (s > 1)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 30), st.integers(0, 30), st.floats(-2, 1.3), st.data())
 def test_single_sizes_are_those_of_the_mechanism_and_of_G(s, nu, exponent, data):

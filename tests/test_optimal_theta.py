@@ -113,6 +113,7 @@ def test_p_is_worst_without_sensitive_values_up_to_a_sharp_threshold(s, nu):
         theta_there = float(expit(float(defined_log_odds(s, epsilon, 0))))
         mass = losses.worst_case_mass(uRAP(s, nu, epsilon, theta_there), "l2")
         assert (mass == 0) == is_zero
+    assert optimal_theta.minimax_mass(s, nu, optimal_theta.worst_mass_is_0_up_to(s, nu)) == 0
 
 
 def test_limits_of_theta():
@@ -188,9 +189,9 @@ def test_the_mechanism_is_private_at_that_theta(s, nu, epsilon):
 def test_without_sensitive_values_theta_is_1():
     best = uRAP(0, 4, 1.0, "optimal")
     assert best.theta == 1
-    assert optimal_theta.best_theta(best, "l1") == optimal_theta.best_theta(
-        best, "l2", [1, 0, 0, 0]
-    )
+    assert optimal_theta.best_theta(best, "l1") == 1
+    assert optimal_theta.best_theta(best, "l2", [1, 0, 0, 0]) == 1
+    assert optimal_theta.minimax_mass(0, 4, 1.0) == 0
     p = np.full(4, 0.25)
     assert best.l2_loss(p, 1) == pytest.approx(uRAP(0, 4, 1.0, 1 - 1e-12).l2_loss(p, 1))
     reports = best.privatize([0, 1, 2, 3] * 10, rng=1)
@@ -208,6 +209,9 @@ def test_the_field_holds_the_number():
 
 
 def test_errors():
+    assert optimal_theta.l2_log_odds(2, 1.0, 1) > 0
+    with pytest.raises(ValueError, match=r"mass must be at most 1, got 1\.001"):
+        optimal_theta.l2_log_odds(2, 1.0, 1.001)
     with pytest.raises(ValueError, match="theta must be a number, None or 'optimal', got 'best'"):
         uRAP(2, 2, 1.0, "best")
     with pytest.raises(ValueError, match="norm must be one of l1, l2, got 'tv'"):
