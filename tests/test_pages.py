@@ -3,7 +3,7 @@
 It needs the book in _build/html and Chromium or Chrome on the machine, and is skipped without.
 """
 
-import shutil
+import runpy
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,14 +15,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-BOOK = Path(__file__).parents[1] / "_build" / "html"
+ROOT = Path(__file__).parents[1]
+BOOK = ROOT / "_build" / "html"
 PAGES = sorted(
     page.relative_to(BOOK).as_posix()
     for page in [*BOOK.glob("book/*.html"), *BOOK.glob("notebooks/*.html")]
 )
 WIDTHS = {"desktop": 1280, "phone": 390}
-CHROMES = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser")
-EXECUTABLE = next(filter(None, map(shutil.which, CHROMES)), None)
+PAPER = 784  # 166 mm between the margins of A4, at the scale of tools/print_book.py
+EXECUTABLE = runpy.run_path(str(ROOT / "tools" / "browsers.py"))["EXECUTABLE"]
 
 pytestmark = [
     pytest.mark.skipif(not PAGES, reason="the book is not built"),
@@ -46,6 +47,39 @@ DEFECTS = """
     "images without alt text": all("img").filter((i) => !i.alt.trim()).map((i) => i.src),
     "wider than the page": all("article *")
       .filter((e) => e.getBoundingClientRect().right > width + 1 && !scrolls(e)).map(shown),
+  };
+}
+"""
+
+CUT_ON_PAPER = """
+() => {
+  const width = document.documentElement.clientWidth;
+  const cut = (e) => e.getBoundingClientRect().right > width + 1
+    || (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible");
+  return [...document.querySelectorAll("article *")]
+    .filter((e) => e.clientWidth && !e.closest("span.math, mjx-assistive-mml") && cut(e))
+    .map((e) => e.tagName + " " + e.textContent.trim().slice(0, 60));
+}
+"""
+
+KEYBOARD = """
+() => {
+  const shown = (e) => e.tagName + " " + e.textContent.trim().slice(0, 60);
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const scrolls = (e) =>
+    e.scrollWidth > e.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
+  const focusVisible = (e) => {
+    e.focus();
+    const style = getComputedStyle(e);
+    return style.opacity === "1"
+      && (parseFloat(style.outlineWidth) >= 2 || style.boxShadow !== "none");
+  };
+  return {
+    "scrolls without focus": all("article *")
+      .filter((e) => scrolls(e) && e.tabIndex < 0).map(shown),
+    "stops without use": all("span.math *").filter((e) => e.tabIndex >= 0).map(shown),
+    "focus not visible": all(".bd-main :is(a[href], button, summary, [tabindex='0'])")
+      .filter((e) => e.checkVisibility() && !focusVisible(e)).map(shown),
   };
 }
 """
@@ -98,6 +132,15 @@ def test_page_is_whole(browser: Browser, address: str, page: str, width: int) ->
     assert not found
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_is_cut_on_paper(browser: Browser, address: str, page: str) -> None:
+    tab, _ = opened(browser, address, page, viewport={"width": PAPER, "height": 900})
+    tab.emulate_media(media="print")
+    cut = tab.evaluate(CUT_ON_PAPER)
+    tab.close()
+    assert not cut
+
+
 @pytest.mark.accessibility
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
@@ -106,3 +149,27 @@ def test_page_is_accessible(browser: Browser, address: str, page: str, scheme: s
     results = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]})
     tab.close()
     assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.accessibility
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_page_works_with_the_keyboard(
+    browser: Browser, address: str, page: str, scheme: str
+) -> None:
+    viewport = {"width": WIDTHS["phone"], "height": 900}
+    tab, _ = opened(browser, address, page, viewport=viewport, color_scheme=scheme)
+    tab.add_style_tag(content="* { transition: none !important }")
+    tab.keyboard.press("Tab")
+    assert tab.locator(":focus").inner_text() == "Skip to main content"
+    tab.keyboard.press("Enter")
+    tab.keyboard.press("Tab")
+    assert tab.locator("main :focus").count() == 1
+    found = {name: items for name, items in tab.evaluate(KEYBOARD).items() if items}
+    folded = tab.locator("details.hide")
+    if folded.count():
+        folded.first.locator("summary").focus()
+        tab.keyboard.press("Enter")
+        assert folded.first.locator("pre").is_visible()
+    tab.close()
+    assert not found
