@@ -71,12 +71,17 @@ def test_reasons_for_no_uldp():
     halves = [[0.5, 0.5], [0.5, 0.5]]
     merged = privacy.audit(halves, [], protected=[0]).uldp
     assert merged.reason == "output 1, not protected, is reached from inputs 0, 1"
+    assert (merged.inputs, merged.output) == ((0, 1), 1)
 
 
 def test_default_protected_outputs_are_those_that_reveal_nothing():
     mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4, sensitive=[0, 3]), 1.0)
     Q = mechanism.transition_matrix()
     assert privacy.audit(Q, [0, 3]) == privacy.audit(Q, [0, 3], mechanism.protected)
+
+
+def test_by_default_an_output_of_several_inputs_is_protected_though_nothing_is_sensitive():
+    assert privacy.audit([[0.75, 0.25], [0.25, 0.75]], []).uldp.ratio == 3
 
 
 def test_a_channel_of_a_mechanism():

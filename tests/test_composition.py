@@ -128,6 +128,8 @@ def test_mechanisms_that_do_not_fit():
         privacy.postprocess(three, np.eye(2), [0])
     with pytest.raises(ValueError, match="times must be 1 or greater, got 0"):
         privacy.compose_repeatedly(three, 0)
+    nothing = Channel(np.ones((2, 1)), [0])
+    assert privacy.compose_repeatedly(nothing, 24).matrix.shape == (2, 1)
     with pytest.raises(ValueError, match="times must be at most 24, got 25"):
         privacy.compose_repeatedly(three, 25)
     with pytest.raises(TypeError, match="second must be a Channel, got 1"):

@@ -457,6 +457,23 @@ def test_a_bad_file_of_check_ins_is_reported(tmp_path, lines, message):
         load_small(pois, checkins)
 
 
+def test_files_of_one_line(tmp_path):
+    census = write(tmp_path / "census.txt", CENSUS_LINES[:2])
+    assert datasets.load_us_census_1990(census, expected_rows=1).counts.sum() == 1
+    pois = write(tmp_path / "pois.txt", [line for line in POIS if line.startswith("p1")])
+    checkins = write(tmp_path / "checkins.txt", [line for line in CHECKINS if "p1" in line][:1])
+    one = {"expected_venues": 1, "expected_checkins": 1, "expected_in_manhattan": 1}
+    assert load_small(pois, checkins, **one).counts.sum() == 1
+
+
+def test_empty_files(tmp_path):
+    empty, pois = write(tmp_path / "empty.txt", []), write(tmp_path / "pois.txt", POIS)
+    with pytest.raises(ValueError, match="expected 7 venues, got 0"):
+        load_small(empty, empty)
+    with pytest.raises(ValueError, match="expected 27 check-ins, got 0"):
+        load_small(pois, empty)
+
+
 def test_whole_files_are_expected_by_default(tmp_path):
     with pytest.raises(ValueError, match="expected 2,458,285 rows, got 3"):
         datasets.load_us_census_1990(write(tmp_path / "census.txt", CENSUS_LINES))

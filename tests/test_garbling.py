@@ -23,6 +23,13 @@ def test_uRAP_is_the_garbled_block_design(theta, epsilon):
         np.testing.assert_allclose(Q, rappor.transition_matrix(), rtol=1e-11, atol=1e-15)
 
 
+def test_sets_of_more_than_a_byte():
+    rappor = uldp.UtilityOptimizedRappor(uldp.Domain(11, sensitive=range(9)), 1.0)
+    garbling = rappor_as_garbling(rappor)
+    Q = garbling.design.transition_matrix() @ garbling.postprocessing()
+    np.testing.assert_allclose(Q, rappor.transition_matrix(), rtol=1e-11, atol=1e-15)
+
+
 def test_the_design_is_never_worse():
     rng = np.random.default_rng(0)
     for domain in domains(5):
@@ -48,6 +55,16 @@ def test_sizes_are_those_of_the_sets_that_holders_send():
 def test_some_value_must_be_sensitive():
     with pytest.raises(ValueError, match="rappor must have a sensitive value"):
         rappor_as_garbling(uldp.UtilityOptimizedRappor(uldp.Domain(3), 1.0))
+
+
+def test_a_matrix_of_just_the_size_is_allowed(monkeypatch):
+    garbling = rappor_as_garbling(uldp.UtilityOptimizedRappor(uldp.Domain(2, sensitive=[0]), 1.0))
+    entries = garbling.postprocessing().size
+    monkeypatch.setattr(uldp.garbling, "MATRIX_ENTRIES", entries)
+    assert garbling.postprocessing().size == entries
+    monkeypatch.setattr(uldp.garbling, "MATRIX_ENTRIES", entries - 1)
+    with pytest.raises(ValueError, match="too large for the matrix"):
+        garbling.postprocessing()
 
 
 def test_matrix_of_a_large_domain_is_refused():

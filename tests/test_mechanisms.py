@@ -343,6 +343,30 @@ def test_tallies_of_different_mechanisms_do_not_add():
         one.tally([0]) + 1
 
 
+def test_tallies_are_equal_if_all_of_them_is():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0]), 1.0)
+    tally = mechanism.tally([0, 1, 1])
+    assert tally == mechanism.tally([1, 0, 1])
+    assert tally != mechanism.tally([0, 1, 2])
+    assert tally != uldp.Tally(mechanism, 4, tally.counts)
+    assert tally != uldp.Tally(uldp.RandomizedResponse(mechanism.domain, 1.0), 3, tally.counts)
+    assert tally != [1, 2, 0]
+
+
+def test_the_certificate_of_maximum_likelihood_is_1e_6_unless_told_otherwise():
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(4, sensitive=[0, 1, 2]), 1.0)
+    reports = mechanism.privatize([0, 0, 0, 1, 2, 3] * 20, rng=1)
+    assert mechanism.maximum_likelihood(reports).certificate <= 1e-6
+    assert mechanism.maximum_likelihood(reports, 0.1).certificate > 1e-6
+
+
+def test_the_largest_matrix():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4096), 1.0)
+    mechanism._check_matrix_size(4096)
+    with pytest.raises(ValueError, match=r"too large for its matrix: 4096 x 4097 entries, at most"):
+        mechanism._check_matrix_size(4097)
+
+
 def test_a_tally_is_of_a_mechanism():
     with pytest.raises(TypeError, match="mechanism must be a Mechanism, got 'RR'"):
         uldp.Tally("RR", 0, [0, 0])
