@@ -197,6 +197,12 @@ def test_variances_are_bernoulli_where_p_is_uniform_within_the_classes(epsilon):
                     assert variances[x] == pytest.approx(expected, rel=1e-8, abs=1e-14 * largest)
 
 
+def test_the_decoder_of_larger_sets_is_that_of_the_sensitive_values_alone():
+    """Sizes of 2 and more lose most where X_S holds all, and so does their best decoder."""
+    mechanism = BlockDesign(uldp.Domain(8, sensitive=range(6)), 0.5, {2: 0.5, 3: 0.5})
+    assert mechanism.decoder.mass == 1
+
+
 def test_threshold_uses_the_largest_variance_of_a_value_that_does_not_occur():
     rng = np.random.default_rng(5)
     for domain in domains(4):

@@ -195,6 +195,37 @@ def test_an_estimate_that_misses_its_tolerance_is_not_returned(monkeypatch):
         mechanism.maximum_likelihood(reports, tolerance=1e-9)
 
 
+def test_a_filling_that_misses_is_not_returned(monkeypatch):
+    monkeypatch.setattr(likelihood, "_fill", lambda _: np.full(3, 1 / 3))
+    mechanism = uldp.RandomizedResponse(uldp.Domain(3), 1.0)
+    with pytest.raises(ArithmeticError, match=r"the certificate is .*, above 1e-06"):
+        mechanism.maximum_likelihood([0, 0, 1])
+
+
+def test_passes_over_the_reports_are_counted(monkeypatch):
+    passes = []
+
+    def counted(evidence, q):
+        passes.append(q)
+        return log_likelihood(evidence, q)
+
+    log_likelihood = likelihood._log_likelihood
+    monkeypatch.setattr(likelihood, "_log_likelihood", counted)
+    domain = uldp.Domain(5, sensitive=[0, 1, 2])
+    mechanism = uldp.UtilityOptimizedRappor(domain, 1.0)
+    reports = mechanism.privatize(np.arange(50) % 5, rng=1)
+    assert mechanism.maximum_likelihood(reports).passes == len(passes) > 1
+    assert uldp.UtilityOptimizedRR(domain, 1.0).maximum_likelihood([0, 4]).passes == 0
+
+
+def test_em_takes_a_thousand_steps_unless_told_otherwise():
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(3, sensitive=[0, 1]), 0.1)
+    evidence = mechanism.evidence(mechanism.privatize([0, 0, 1, 2] * 5, rng=1))
+    start = [0.2, 0.3, 0.5]
+    assert em(evidence, start).tolist() == em(evidence, start, steps=1000).tolist()
+    assert em(evidence, start).tolist() != em(evidence, start, steps=1001).tolist()
+
+
 def test_what_cannot_be_estimated(make):
     mechanism = make(uldp.Domain(3, sensitive=[0, 1]), 1.0)
     none = mechanism.evidence(mechanism.privatize([]))

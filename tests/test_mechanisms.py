@@ -343,6 +343,17 @@ def test_tallies_of_different_mechanisms_do_not_add():
         one.tally([0]) + 1
 
 
+@pytest.mark.parametrize(
+    ("values", "width"), [(0, 0), (1, 1), (255, 1), (256, 2), (65535, 2), (65536, 4)]
+)
+def test_a_revealed_value_has_as_many_bytes_as_it_needs(values, width):
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(9 + values, sensitive=range(9)), 30.0)
+    reports = mechanism.privatize(np.full(20, 8 + values), rng=0)
+    assert reports.shape == (20, 2 + width)
+    revealed = [int.from_bytes(report[2:].tobytes(), "little") for report in reports]
+    assert set(revealed) == {values}
+
+
 def test_tallies_are_equal_if_all_of_them_is():
     mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0]), 1.0)
     tally = mechanism.tally([0, 1, 1])

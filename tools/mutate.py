@@ -14,7 +14,7 @@ and are not tried.
 
 All runs in a copy of the tree. The mutants that were killed are remembered in a file until their
 module changes (remove it, _build/mutants, to begin anew); the others are tried again. A mutant that
-takes five times the processor time of the tests is killed, too. The status is 1 if there are
+takes three times the processor time of the tests is killed, too. The status is 1 if there are
 survivors.
 
 Of the known tools mutmut leaves out whatever is decorated, here every mechanism and property, and
@@ -45,7 +45,7 @@ ROOT = Path(__file__).parents[1]
 HARMLESS = Path(__file__).with_name("harmless_mutants.toml")
 COPIED = ("uldp", "tests", "tools", "results", "pyproject.toml")
 LARGEST_MEMORY = 4 << 30
-LEAST_SECONDS = 20
+LEAST_SECONDS = 10
 
 TESTS = {
     "_binomial": "binomial finite_n",
@@ -65,10 +65,10 @@ TESTS = {
     "limits": "limits",
     "losses": "losses finite_n worst_cases",
     "mechanisms/base": "mechanisms estimators malformed",
-    "mechanisms/block_design": "block_design mechanisms choosing",
+    "mechanisms/block_design": "block_design mechanisms",
     "mechanisms/blocks": "block_design",
-    "mechanisms/rappor": "realized losses sampling mechanisms choosing",
-    "mechanisms/response": "realized losses sampling mechanisms choosing",
+    "mechanisms/rappor": "mechanisms realized sampling losses choosing",
+    "mechanisms/response": "mechanisms realized sampling losses choosing",
     "mechanisms/sets": "mechanisms likelihood block_design",
     "optimal_theta": "optimal_theta",
     "osldp": "osldp",
@@ -289,7 +289,7 @@ def main() -> int:
                 passed, seconds = run_tests(Path(folder), mutant.module)
                 if not passed:
                     sys.exit(f"the tests of {mutant.module} fail without any change")
-                limits[mutant.module] = LEAST_SECONDS + 5 * seconds
+                limits[mutant.module] = LEAST_SECONDS + 3 * seconds
             if survives(Path(folder), mutant, limits[mutant.module]):
                 survivors += 1
                 print(mutant, flush=True)
