@@ -226,6 +226,18 @@ def test_em_takes_a_thousand_steps_unless_told_otherwise():
     assert em(evidence, start).tolist() != em(evidence, start, steps=1001).tolist()
 
 
+def test_em_stops_at_a_step_within_the_tolerance():
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(3, sensitive=[0, 1]), 0.5)
+    evidence = mechanism.evidence(mechanism.privatize([0, 0, 1, 2] * 5, rng=1))
+    start = [0.2, 0.3, 0.5]
+    path = [em(evidence, start, steps=steps) for steps in range(12)]
+    changes = np.abs(np.diff(path, axis=0)).sum(axis=1)
+    assert (np.diff(changes) < 0).all()
+    for step in (1, 4, 10):
+        stopped = em(evidence, start, tolerance=1.0001 * changes[step])
+        assert stopped.tolist() == path[step + 1].tolist()
+
+
 def test_what_cannot_be_estimated(make):
     mechanism = make(uldp.Domain(3, sensitive=[0, 1]), 1.0)
     none = mechanism.evidence(mechanism.privatize([]))

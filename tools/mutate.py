@@ -67,7 +67,7 @@ TESTS = {
     "mechanisms/base": "mechanisms estimators malformed",
     "mechanisms/block_design": "block_design mechanisms",
     "mechanisms/blocks": "block_design",
-    "mechanisms/rappor": "mechanisms realized sampling losses choosing",
+    "mechanisms/rappor": "mechanisms realized optimal_theta sampling losses choosing",
     "mechanisms/response": "mechanisms realized sampling losses choosing",
     "mechanisms/sets": "mechanisms likelihood block_design",
     "optimal_theta": "optimal_theta",
