@@ -143,6 +143,14 @@ def test_each_report_is_in_one_of_the_parts():
         np.testing.assert_array_equal(np.sort(np.concatenate(both)), reports)
 
 
+def test_the_values_may_have_different_numbers_of_reports():
+    rng = np.random.default_rng(0)
+    mechanism = uldp.UtilityOptimizedRR(DOMAIN, EPSILON)
+    first, second = (mechanism.privatize(np.full(n, n % 3), rng) for n in (40_000, 20_000))
+    assert empirical_level(first, second).tested == (20_000, 10_000)
+    assert empirical_level(second, first).tested == (10_000, 20_000)
+
+
 def test_the_event_is_not_judged_by_the_reports_that_chose_it():
     """Reports that hardly ever come twice: a choice fits those that it has seen, and no others."""
     first, second = np.random.default_rng(5).integers(100_000, size=(2, 4000))
