@@ -169,6 +169,18 @@ def test_a_folder_that_is_no_clone_has_no_origin(tmp_path: Path) -> None:
     assert extension("launch").origin(tmp_path) == ""
 
 
+def test_the_errata_count_the_verdicts_of_the_experiments() -> None:
+    experiments = nbformat.read(ROOT / "notebooks" / "experiments.ipynb", as_version=4)
+    printed = "\n".join(texts(experiments))
+    verdicts = dict(re.findall(r"^(holds|with a condition|differs) \((\d+)\): ", printed, re.M))
+    errata = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
+    assert verdicts["differs"] == "1"
+    assert (
+        f"of {sum(map(int, verdicts.values()))}, {verdicts['holds']} hold, "
+        f"{verdicts['with a condition']} with a condition, and this one differs"
+    ) in errata
+
+
 def test_the_citation_names_the_released_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))

@@ -126,14 +126,21 @@ def test_the_bound_holds_as_often_as_promised(p, q, confidence):
     assert law[bounds > np.log(p / q) + 1e-12].sum() <= 1 - confidence
 
 
-@pytest.mark.parametrize(("hits", "tested"), [((7, 3), (40, 60)), ((40, 0), (40, 60))])
-def test_the_bound_is_that_of_the_exact_intervals(hits, tested):
+@pytest.mark.parametrize(
+    "hits", [(7, 3), (40, 0), (1, 3), (2, 1), (40, 60), (39, 59), (38, 58), (40, 59)]
+)
+def test_the_bound_is_that_of_the_exact_intervals(hits):
+    tested = 40, 60
     intervals = [
         stats.binomtest(*counts).proportion_ci(0.99, method="exact")
         for counts in zip(hits, tested, strict=True)
     ]
     expected = np.log(intervals[0].low / intervals[1].high)
     assert _bound(np.array(hits), np.array(tested), 0.99) == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_event_that_did_not_happen_shows_nothing():
+    assert _bound(np.array([0, 3]), np.array([40, 60]), 0.99) == -np.inf
 
 
 def test_each_report_is_in_one_of_the_parts():
