@@ -131,7 +131,7 @@ class Mutant:
     module, number, line : str, int, str
         Where: the module, and the number and the text of the line.
     original, change : str
-        What: the expression before and after.
+        What: the expression before and after, of a number the one that it stands in.
     before, after : str
         The module before and after.
     """
@@ -158,23 +158,23 @@ def mutants(module: str) -> Iterator[Mutant]:
     """Yield all mutants of a module."""
     before = (ROOT / "uldp" / f"{module}.py").read_text(encoding="utf-8")
     lines, tree = before.splitlines(), ast.parse(before)
-    for node in nodes(tree):
+    for node, parent in nodes(tree):
+        shown = parent if isinstance(node, ast.Constant) else node
         for field, value in changes(node):
-            kept, original = getattr(node, field), ast.unparse(node)
+            kept, original = getattr(node, field), ast.unparse(shown)
             setattr(node, field, value)
-            number = node.lineno
-            place = module, number, lines[number - 1].strip()
-            yield Mutant(*place, original, ast.unparse(node), before, ast.unparse(tree))
+            place = module, node.lineno, lines[node.lineno - 1].strip()
+            yield Mutant(*place, original, ast.unparse(shown), before, ast.unparse(tree))
             setattr(node, field, kept)
 
 
-def nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes that may be changed."""
-    for name, value in ast.iter_fields(tree):
+def nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Yield all nodes that may be changed, each with its parent."""
+    for name, value in ast.iter_fields(parent):
         for child in value if isinstance(value, list) else [value]:
             left_out = name in LEFT_OUT_FIELDS or isinstance(child, LEFT_OUT)
             if isinstance(child, ast.AST) and not left_out:
-                yield child
+                yield child, parent
                 yield from nodes(child)
 
 

@@ -57,13 +57,13 @@ class BlockLaw:
         self.weights = np.array([weight for _, weight in sizes], dtype=np.float64)
         self.weights /= self.weights.sum()
         shrink, growth = np.exp(-epsilon), -np.expm1(-epsilon)
-        others, scale = max(s - 1, 1), d + (s - d) * shrink
+        members, others, scale = max(s, 1), max(s - 1, 1), d + (s - d) * shrink
         self.own, self.not_own = d / scale, (s - d) * shrink / scale
         self.fellow = (self.own * (d - 1) + self.not_own * d) / others
         self.not_fellow = (s - d) * (d + (s - 1 - d) * shrink) / (others * scale)
         self.gain = d * (s - d) * growth / (others * scale)
         self.hidden, self.shown = s * shrink / scale, d * growth / scale
-        self.held, self.not_held = d / max(s, 1), (s - d) / max(s, 1)
+        self.held, self.not_held = d / members, (s - d) / members
         self.revealed = float(self.weights @ self.shown) if s else 1.0
 
 
@@ -213,9 +213,11 @@ class BlockDecoder(Decoder):
 
     @property
     def slope(self) -> float:
-        """The derivative by p(X_S), at σ0, of the least loss n E l2 at uniform-within p."""
-        law = self.law
-        s, nu = max(law.s, 1), max(law.nu, 1)
+        """The derivative by p(X_S), at σ0, of the least loss n E l2 at uniform-within p.
+
+        It needs sensitive and non-sensitive values.
+        """
+        law, s, nu = self.law, self.law.s, self.law.nu
         of_sets = (
             self.contrast**2 * law.sizes * law.not_held
             + (1 - self.foreign_mass) ** 2 / s
