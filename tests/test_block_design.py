@@ -203,6 +203,13 @@ def test_the_decoder_of_larger_sets_is_that_of_the_sensitive_values_alone():
     assert mechanism.decoder.mass == 1
 
 
+def test_default_weights_have_twelve_digits():
+    mechanism = BlockDesign(uldp.Domain(60, sensitive=range(12)), 2.3)
+    weights = [weight for _, weight in mechanism.sizes]
+    assert len(weights) == 2
+    assert weights == [round(weight, 12) for weight in weights]
+
+
 def test_threshold_uses_the_largest_variance_of_a_value_that_does_not_occur():
     rng = np.random.default_rng(5)
     for domain in domains(4):

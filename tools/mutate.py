@@ -65,7 +65,7 @@ TESTS = {
     "limits": "limits",
     "losses": "losses finite_n worst_cases",
     "mechanisms/base": "mechanisms estimators malformed",
-    "mechanisms/block_design": "block_design mechanisms",
+    "mechanisms/block_design": "block_design mechanisms choosing",
     "mechanisms/blocks": "block_design",
     "mechanisms/rappor": "mechanisms realized optimal_theta sampling losses choosing",
     "mechanisms/response": "mechanisms realized sampling losses choosing",
