@@ -308,7 +308,7 @@ def test_ten_thousand_values():
 
 
 def test_simulation_takes_more_users_than_one_draw_can():
-    mechanism = BlockDesign(uldp.Domain(4, sensitive=[0, 1]), 1.0, {1: 0.4, 2: 0.6})
+    mechanism = BlockDesign(uldp.Domain(4, sensitive=[0, 1, 2]), 1.0, {1: 0.1, 2: 0.9})
     true_counts = np.array([10**9, 3, 2 * 10**9, 1])
     tally = mechanism.simulate(true_counts, rng=0)
     assert tally.n == true_counts.sum()
@@ -361,6 +361,8 @@ def test_sizes_of_the_wrong_type(sizes):
 
 
 def test_the_set_of_all_tells_nothing_apart():
+    with pytest.raises(ValueError, match="sizes must not all be 2, the set of all sensitive"):
+        BlockDesign(uldp.Domain(4, sensitive=[0, 1]), 1.0, 2)
     with pytest.raises(ValueError, match="sizes must not all be 3, the set of all sensitive"):
         BlockDesign(uldp.Domain(5, sensitive=[0, 1, 2]), 1.0, 3)
     assert BlockDesign(uldp.Domain(5, sensitive=[2]), 1.0, 1).sizes == ((1, 1.0),)
