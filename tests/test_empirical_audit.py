@@ -154,7 +154,9 @@ def test_the_values_may_have_different_numbers_of_reports():
     rng = np.random.default_rng(0)
     mechanism = uldp.UtilityOptimizedRR(DOMAIN, EPSILON)
     first, second = (mechanism.privatize(np.full(n, n % 3), rng) for n in (40_000, 20_000))
-    assert empirical_level(first, second).tested == (20_000, 10_000)
+    level = empirical_level(first, second)
+    assert level.tested == (20_000, 10_000)
+    assert level.hits == tuple(np.isin(part[1::2], level.event).sum() for part in (first, second))
     assert empirical_level(second, first).tested == (10_000, 20_000)
 
 

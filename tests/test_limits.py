@@ -269,6 +269,7 @@ def test_the_first_of_the_single_sizes_is_uRR(s, nu):
     uRR = uldp.UtilityOptimizedRR(uldp.Domain(s + nu, sensitive=range(s)), 1.0)
     sizes = limits.single_sizes(s, nu, 1.0)
     assert sizes[0] == pytest.approx(regimes.worst_case_loss(uRR, "l2"), rel=1e-12)
+    assert sizes.shape == (s,)
     assert (sizes[-1] == np.inf) == (s > 1)
 
 
