@@ -1,6 +1,6 @@
 """Change the package one number or operator at a time, and see whether a test goes red.
 
-    python tools/mutate.py                            every mutant of every module, for hours
+    python tools/mutate.py                            every mutant of every module, for two hours
     python tools/mutate.py --module losses limits     those of two modules
     python tools/mutate.py --sample 100 --seed 1      a hundred of them at random
 
