@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp import _checks
 from uldp.mechanisms import Mechanism
 from uldp.tallies import Tally
-from uldp.wire import excerpt, parameters, wire_dtype
+from uldp.wire import excerpt, parameters, wire_dtype, wire_rows
 
 try:
     import dask
@@ -115,9 +115,7 @@ def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> No
         If the file exists or cannot be written.
     """
     schema = _schema(mechanism)
-    mechanism.tally(reports)
-    layout = wire_dtype(mechanism)
-    rows = np.asarray(reports).astype(layout.base).reshape(-1, *layout.shape)
+    rows = wire_rows(mechanism, reports)
     buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), buffers)
     with _checks.path(path, "path").open("xb") as file:
@@ -125,7 +123,7 @@ def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> No
             pa.table([column], schema=schema),
             file,
             row_group_size=ROWS_OF_GROUP,
-            use_dictionary=not layout.shape,
+            use_dictionary=rows.ndim == 1,
             compression="none",
             write_page_checksum=True,
         )

@@ -148,12 +148,10 @@ def dumps(mechanism: Mechanism, reports: ArrayLike) -> bytes:
         If an argument is of the wrong type.
     """
     described = parameters(mechanism)
-    mechanism.tally(reports)
-    layout = wire_dtype(mechanism)
-    rows = np.asarray(reports).astype(layout.base).reshape(-1, *layout.shape)
+    rows, width = wire_rows(mechanism, reports), wire_dtype(mechanism).itemsize
     if len(rows) > MOST_REPORTS:
         raise ValueError(f"reports must be at most {MOST_REPORTS}, got {len(rows)}")
-    head = HEADER.pack(MAGIC, VERSION, len(described), layout.itemsize, len(rows))
+    head = HEADER.pack(MAGIC, VERSION, len(described), width, len(rows))
     body = head + described + rows.tobytes()
     return body + CHECKSUM.pack(zlib.crc32(body))
 
@@ -257,6 +255,13 @@ def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:
         return dtype
     largest = mechanism.domain.size - 1
     return next(np.dtype(t) for t in ("<u1", "<u2", "<u4") if largest <= np.iinfo(t).max)
+
+
+def wire_rows(mechanism: Mechanism, reports: ArrayLike) -> NDArray[Any]:
+    """Return reports as a message holds them, one along the first axis; refuse impossible ones."""
+    mechanism.tally(reports)
+    layout = wire_dtype(mechanism)
+    return np.asarray(reports).astype(layout.base).reshape(-1, *layout.shape)
 
 
 def _json(value: object) -> bytes:

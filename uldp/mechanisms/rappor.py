@@ -103,7 +103,7 @@ class UtilityOptimizedRappor(SetMechanism):
     def outputs(self) -> NDArray[Any]:
         """All reports: each set of sensitive values, alone and with each non-sensitive value."""
         s, revealed = self.sensitive.size, np.arange(self.nonsensitive.size + 1)
-        self._check_matrix_size(revealed.size << s)
+        self._check_matrix_size(self.output_count)
         sets = np.array(list(product([False, True], repeat=s)), dtype=np.bool_).reshape(1 << s, s)
         reports = self._reports(
             np.repeat(pack(sets), revealed.size, axis=0), np.tile(revealed, len(sets))
