@@ -22,7 +22,8 @@ from speed import circumstances, python_of_others
 from threadpoolctl import threadpool_limits
 
 from uldp import Mechanism, RandomizedResponse, Rappor, UtilityOptimizedRappor, UtilityOptimizedRR
-from uldp._bits import blocks, unpack
+from uldp._chunks import chunks
+from uldp._packed import PackedSets
 from uldp.datasets import census
 from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood
 
@@ -199,14 +200,14 @@ def dense_em(mechanism: Mechanism, reports: np.ndarray) -> Callable[[np.ndarray]
     """
     n, order = len(reports), np.concatenate([mechanism.sensitive, mechanism.nonsensitive])
     if reports.ndim == 1:
-        law, counts = mechanism.support, np.bincount(reports, minlength=order.size)
+        law, counts = mechanism.decoder, np.bincount(reports, minlength=order.size)
         matrix = np.tile(law.other, (order.size, 1))
         np.fill_diagonal(matrix, law.own)
         return lambda p: p * (matrix @ (counts / (p @ matrix))) / n
 
     def step(p: np.ndarray) -> np.ndarray:
         gradient = np.zeros(order.size)
-        for block in blocks(n, max(1, ENTRIES_AT_ONCE // order.size)):
+        for block in chunks(n, max(1, ENTRIES_AT_ONCE // order.size)):
             rows = likelihoods(mechanism, reports[block])
             gradient += (1 / (rows @ p[order])) @ rows
         after = np.empty_like(p)
@@ -221,7 +222,7 @@ def likelihoods(mechanism: Mechanism, reports: np.ndarray) -> np.ndarray:
     s, k = mechanism.sensitive.size, mechanism.domain.size
     width = -(-s // 8)
     rows = np.ones((len(reports), k))
-    rows[:, :s] += np.expm1(mechanism.epsilon) * unpack(reports[:, :width], s)
+    rows[:, :s] += np.expm1(mechanism.epsilon) * PackedSets(s).unpack(reports[:, :width])
     revealed = reports[:, width:] @ 256 ** np.arange(reports.shape[1] - width)
     users = np.flatnonzero(revealed)
     rows[users] = 0
@@ -235,7 +236,7 @@ def em_steps(evidence: Evidence, tolerances: tuple[float, ...], most: int) -> di
     A step multiplies p by the gradient of the mean log-likelihood, so that it shows the certificate
     of the point where it starts.
     """
-    k = evidence.mechanism.domain.size
+    k = evidence.law.domain.size
     p, found = np.full(k, 1 / k), {}
     for steps in range(most + 1):
         after = em(evidence, p, 1)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 import uldp
+from uldp.decoders import SupportDecoder
 
 
 def one_size(domain: uldp.Domain, epsilon: float) -> uldp.UtilityOptimizedBlockDesign:
@@ -24,18 +25,18 @@ def all_sizes(domain: uldp.Domain, epsilon: float) -> uldp.UtilityOptimizedBlock
 
 
 MECHANISMS = {
-    "RR": uldp.RandomizedResponse,
-    "RAPPOR": uldp.Rappor,
+    **uldp.mechanisms.MECHANISMS,
     "RAPPOR, θ = 1/2": partial(uldp.Rappor, theta=0.5),
-    "uRR": uldp.UtilityOptimizedRR,
-    "uRAP": uldp.UtilityOptimizedRappor,
     "uRAP, θ = 0.8": partial(uldp.UtilityOptimizedRappor, theta=0.8),
-    "uBD": uldp.UtilityOptimizedBlockDesign,
     "uBD, one size": one_size,
     "uBD, all sizes": all_sizes,
 }
 
-BY_SUPPORT = {name: make for name, make in MECHANISMS.items() if not name.startswith("uBD")}
+BY_SUPPORT = {
+    name: make
+    for name, make in MECHANISMS.items()
+    if isinstance(make(uldp.Domain(2), 1.0).decoder, SupportDecoder)
+}
 """Those whose estimate of each value hangs on one count."""
 
 

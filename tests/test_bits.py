@@ -94,24 +94,3 @@ def test_no_more_random_words_than_needed():
     assert _bits.bernoulli(Words(0), 0.5, 0.5, 32).shape == (32,)
     assert _bits.bernoulli(Words(0, 0), 0.5, 0.5, 33).shape == (33,)
     assert _bits.byte_law(1 / 3).draw_rare(Words(), 0).shape == (0,)
-
-
-@pytest.mark.parametrize("rows", [0, 1, 254, 255, 256, 1000, 40_000])
-@pytest.mark.parametrize("columns", [1, 8, 13, 76, 600])
-def test_column_sums(rows, columns):
-    bits = np.random.default_rng(rows + columns).random((rows, columns)) < 0.7
-    packed = _bits.pack(bits)
-    np.testing.assert_array_equal(_bits.column_sums(packed, columns), bits.sum(axis=0))
-    np.testing.assert_array_equal(_bits.unpack(packed, columns), bits)
-
-
-@pytest.mark.parametrize("columns", [1, 76, 600])
-def test_column_sums_of_ones_do_not_overflow_a_byte(columns):
-    packed = _bits.pack(np.ones((20_000, columns), dtype=bool))
-    np.testing.assert_array_equal(_bits.column_sums(packed, columns), 20_000)
-
-
-def test_column_sums_of_a_strided_array():
-    rows = np.random.default_rng(2).integers(0, 256, (3000, 12), dtype=np.uint8)
-    expected = np.unpackbits(rows[:, :10], axis=1, bitorder="little").sum(axis=0)
-    np.testing.assert_array_equal(_bits.column_sums(rows[:, :10], 80), expected)

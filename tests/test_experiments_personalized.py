@@ -137,7 +137,7 @@ def test_a_realization_is_measured_with_every_knowledge_on_the_same_reports(monk
     for background, numbers in zip(
         (None, SMALL.places, true), np.reshape(rest, (3, 3)), strict=True
     ):
-        result = estimate(tally.mechanism, tally, background, "norm_sub")
+        result = estimate(tally.law, tally, background, "norm_sub")
         terms = result.loss_terms(LAW)
         error = result.p - LAW.p
         assert (first, bound) == (terms.first, result.second_term_bound)

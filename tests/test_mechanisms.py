@@ -97,7 +97,7 @@ def test_l2_loss_is_exact_for_several_users(make):
 def test_support_law_is_that_of_the_matrix(make):
     for domain in domains(5):
         mechanism = make(domain, 0.4)
-        law = mechanism.support
+        law = mechanism.decoder
         expected = mechanism.transition_matrix() @ supports(mechanism)
         own = np.eye(domain.size, dtype=bool)
         np.testing.assert_allclose(expected, np.where(own, law.own, law.other), rtol=1e-13)
@@ -273,8 +273,10 @@ def test_theta_must_lie_inside_the_unit_interval(theta):
 
 @pytest.mark.parametrize("values", [[0, 3], [-1], 3])
 def test_values_outside_the_domain(make, values):
-    with pytest.raises(ValueError, match=r"values must lie in 0\.\.2, got (3|-1)"):
+    with pytest.raises(ValueError, match="values must be in the domain") as caught:
         make(uldp.Domain(3), 1.0).privatize(values)
+    assert caught.value.__context__ is None, "which would hold the answer"
+    assert not any(digit in str(caught.value) for digit in "0123456789")
 
 
 @pytest.mark.parametrize("counts", [[1, 2], [[1, 2, 3]], [1, 2, -1], [1, 2, 0.5], [1, 2, np.nan]])
@@ -335,7 +337,7 @@ def test_possible_reports_are_the_outputs(make, size):
 def test_tallies_of_different_mechanisms_do_not_add():
     domain = uldp.Domain(3, sensitive=[0])
     one, two = uldp.UtilityOptimizedRR(domain, 1.0), uldp.UtilityOptimizedRR(domain, 2.0)
-    with pytest.raises(ValueError, match="tallies must be of one mechanism"):
+    with pytest.raises(ValueError, match="each tally must be of one mechanism"):
         one.tally([0]) + two.tally([0])
     with pytest.raises(ValueError, match="reports must be of"):
         one.estimate(two.tally([0]))
@@ -359,7 +361,7 @@ def test_tallies_are_equal_if_all_of_them_is():
     tally = mechanism.tally([0, 1, 1])
     assert tally == mechanism.tally([1, 0, 1])
     assert tally != mechanism.tally([0, 1, 2])
-    assert tally != uldp.Tally(mechanism, 4, tally.counts)
+    assert tally != uldp.Tally(mechanism, 4, np.array([2, 2, 0]))
     assert tally != uldp.Tally(uldp.RandomizedResponse(mechanism.domain, 1.0), 3, tally.counts)
     assert tally != [1, 2, 0]
 
@@ -372,14 +374,13 @@ def test_the_certificate_of_maximum_likelihood_is_1e_6_unless_told_otherwise():
 
 
 def test_the_largest_matrix():
-    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4096), 1.0)
-    mechanism._check_matrix_size(4096)
-    with pytest.raises(ValueError, match=r"too large for its matrix: 4096 x 4097 entries, at most"):
-        mechanism._check_matrix_size(4097)
+    assert uldp.UtilityOptimizedRR(uldp.Domain(4096), 1.0).transition_matrix().size == 2**24
+    with pytest.raises(ValueError, match=r"too large for its matrix: 4097 x 4097 entries, at most"):
+        uldp.UtilityOptimizedRR(uldp.Domain(4097), 1.0).transition_matrix()
 
 
 def test_a_tally_is_of_a_mechanism():
-    with pytest.raises(TypeError, match="mechanism must be a Mechanism, got 'RR'"):
+    with pytest.raises(TypeError, match="law must be a Law, got 'RR'"):
         uldp.Tally("RR", 0, [0, 0])
 
 

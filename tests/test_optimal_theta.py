@@ -214,7 +214,7 @@ def test_errors():
         optimal_theta.l2_log_odds(2, 1.0, 1.001)
     with pytest.raises(ValueError, match="theta must be a number, None or 'optimal', got 'best'"):
         uRAP(2, 2, 1.0, "best")
-    with pytest.raises(ValueError, match="norm must be one of l1, l2, got 'tv'"):
+    with pytest.raises(ValueError, match="loss must be one of l1, l2, got 'tv'"):
         optimal_theta.best_theta(uRAP(2, 2, 1.0), "tv")
     with pytest.raises(ValueError, match="p must sum to 1"):
         optimal_theta.best_theta(uRAP(2, 2, 1.0), "l2", [1, 1, 0, 0])

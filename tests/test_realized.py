@@ -166,8 +166,8 @@ def test_realized_ratios_at_the_extremes(epsilon, theta):
 def test_a_rounded_probability_is_seen(probability):
     """Single precision for one probability of the sampler breaks the promise visibly."""
     mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(4, sensitive=[0, 1]), 1.0, theta=0.7)
-    rounded = getattr(mechanism.support, probability).astype(np.float32)
-    object.__setattr__(mechanism.support, probability, rounded)
+    rounded = getattr(mechanism.decoder, probability).astype(np.float32)
+    object.__setattr__(mechanism.decoder, probability, rounded)
     assert abs(exceeds(largest_ratio(mechanism), 1.0)) > 1000 * TOLERANCE
 
 

@@ -102,7 +102,7 @@ def test_printed_formulas_take_symbols():
     s, k, ε = sp.symbols("s k epsilon", positive=True)
     for rows in regimes.PRINTED.values():
         for formula in rows.values():
-            assert formula(s, k, ε).free_symbols <= {s, k, ε}
+            assert sp.sympify(formula(s, k, ε)).free_symbols <= {s, k, ε}
 
 
 @settings(deadline=None, max_examples=40)
@@ -116,7 +116,7 @@ def test_urap_is_of_optimal_order_in_l2(s, nu, epsilon):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("l3", 1, 2, 1.0), "norm must be one of l1, l2, got 'l3'"),
+        (("l3", 1, 2, 1.0), "loss must be one of l1, l2, got 'l3'"),
         (("l1", 3, 2, 1.0), "s must be at most k = 2, got 3"),
         (("l1", -1, 2, 1.0), "s must be 0 or greater, got -1"),
         (("l2", 0, 1), "k must be 2 or greater, got 1"),

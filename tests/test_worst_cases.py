@@ -145,7 +145,7 @@ def test_at_an_inner_worst_case_in_l1_all_values_are_supported_equally(k, data, 
         uldp.UtilityOptimizedRappor(domain, epsilon, theta),
     ):
         p = mechanism.worst_case("l1")
-        supported = mechanism.support.other + mechanism.support.gain * p
+        supported = mechanism.decoder.other + mechanism.decoder.gain * p
         if p[0] > 0:
             assert supported[0] == pytest.approx(supported[-1])
         else:
@@ -205,5 +205,5 @@ def test_worst_cases_do_not_depend_on_the_order_of_values(epsilon, s, nu):
 
 @pytest.mark.parametrize("norm", ["L1", "", None, 2])
 def test_unknown_norm(norm):
-    with pytest.raises(ValueError, match="norm must be one of l1, l2"):
+    with pytest.raises(ValueError, match="loss must be one of l1, l2"):
         uldp.UtilityOptimizedRR(uldp.Domain(2, sensitive=[0]), 1.0).worst_case(norm)

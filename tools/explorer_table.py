@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import uldp
-from uldp.choosing import CANDIDATES
+from uldp.mechanisms import MECHANISMS
 
 TABLE = Path(__file__).parents[1] / "results" / "explorer.csv"
 COMMAND = "# python tools/explorer_table.py\n"
@@ -24,7 +24,7 @@ VALUES = (2, 5, 10, 25, 50, 100, 400, 625, 1600, 4096)
 SENSITIVE = sorted({1, 15, 76, *VALUES})
 EPSILONS = tuple(float(f"{x:.3g}") for x in np.geomspace(0.1, 10, 31))
 
-MSE_OF = (*CANDIDATES, "no privacy", "limit")
+MSE_OF = (*MECHANISMS, "no privacy", "limit")
 TV_OF = MSE_OF[:-1]
 HEADER = (
     "values",

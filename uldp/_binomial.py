@@ -1,4 +1,4 @@
-"""The mean absolute deviation of binomial numbers, many at a time."""
+"""Probabilities and the mean absolute deviation of binomial numbers, many at a time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import betainc, xlog1py
 
-from uldp._bits import blocks
+from uldp._chunks import chunks
+
+__all__ = ["mean_absolute_deviation", "probability", "tail"]
+
+Floats = NDArray[np.floating]
 
 IN_CACHE = 1 << 14
 FEW = 16
@@ -21,9 +25,7 @@ STIRLING_ERRORS = np.array(
 )
 
 
-def mean_absolute_deviation(
-    n: int, m: NDArray[np.float64], complement: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def mean_absolute_deviation(n: int, m: Floats, complement: Floats) -> Floats:
     """Return E|B - nm| for binomial numbers B of n trials with probabilities m of at most 1/2.
 
     By de Moivre's formula, 2 (⌊nm⌋ + 1) (1 - m) Pr[B = ⌊nm⌋ + 1].
@@ -36,34 +38,47 @@ def mean_absolute_deviation(
         The probabilities and 1 - m.
     """
     deviation = np.zeros(m.size)
-    for block in blocks(m.size, IN_CACHE):
-        mean = n * m[block]
+    trials = np.array([float(n)])
+    for chunk in chunks(m.size, IN_CACHE):
+        mean = n * m[chunk]
         above = np.floor(mean) + 1
-        probability = binom.pmf(above, n, m[block]) if n < FEW else _just_above_mean(n, mean, above)
-        deviation[block] = 2 * above * complement[block] * probability
+        chance = probability(above, trials, mean)
+        deviation[chunk] = 2 * above * complement[chunk] * chance
     return deviation
 
 
-def _just_above_mean(
-    n: int, mean: NDArray[np.float64], x: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return Pr[B = x] where x exceeds the mean by at most 1, by the saddle point (Loader 2000).
+def probability(x: Floats, n: Floats, mean: Floats) -> Floats:
+    """Return Pr[B = x] for binomial numbers B of n trials, by the saddle point (Loader 2000).
 
-    It differs from its Stirling approximation by known errors, and x from the mean by little, so
-    that nothing large cancels: some 5 times as fast as a general routine and as exact.
+    It differs from its Stirling approximation by known errors; nothing large cancels where x is
+    near the mean. Some 5 times as fast as a general routine and as exact.
+
+    Parameters
+    ----------
+    x, n, mean : (k,) ndarray
+        Whole numbers 0 to n, the numbers of trials, and the means nm, 0 to n; n may be (1,).
     """
-    above = x - mean
-    rest = n - x
+    above, rest = x - mean, n - x
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        distance = x * np.log1p(above / mean) + rest * np.log1p(-above / (n - mean))
-    correction = _stirling_error(np.array([float(n)])) - _stirling_error(x) - _stirling_error(rest)
-    probability: NDArray[np.float64] = np.sqrt(n / (2 * np.pi * x * rest)) * np.exp(
-        correction - distance
-    )
-    return np.where(mean > 0, probability, 0)
+        distance = xlog1py(x, above / mean) + xlog1py(rest, -above / (n - mean))
+        correction = _stirling_error(n) - _stirling_error(x) - _stirling_error(rest)
+        inside = np.sqrt(n / (2 * np.pi * x * rest)) * np.exp(correction - distance)
+        at_ends = np.exp(-distance)
+    certain = np.where(mean > 0, x == n, x == 0)
+    chance: Floats = np.where((x == 0) | (x == n), at_ends, inside)
+    chance = np.where((mean > 0) & (mean < n), chance, certain)
+    return chance
 
 
-def _stirling_error(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def tail(x: Floats, n: Floats, m: float) -> Floats:
+    """Return Pr[B > x] for binomial numbers B of n trials of probability m, for any whole x."""
+    inside = betainc(np.maximum(x, 0) + 1, np.maximum(n - x, 1), m)
+    outside = np.where(x < 0, 1.0, 0.0)
+    chance: Floats = np.where((x < 0) | (x >= n), outside, inside)
+    return chance
+
+
+def _stirling_error(x: Floats) -> Floats:
     """Return log x! less its Stirling approximation."""
     y = 1 / x
     z = y * y

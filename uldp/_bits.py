@@ -1,4 +1,4 @@
-"""Exact Bernoulli bits by the byte, and sums over packed bits by the column.
+"""Exact Bernoulli bits, a byte at a time.
 
 A byte of bits that are 1 with probability q has one of 256 values, whose probabilities are whole
 multiples of a power of 1/2, because q as a double is one. A random number of 16 bits picks most
@@ -9,18 +9,18 @@ that of q to its last binary digit, at little more than two random bits for a bi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uldp._chunks import chunks
+
+__all__ = ["ByteLaw", "bernoulli", "byte_law", "random_bytes"]
+
 INDEX_BITS = 16
 BYTES_AT_ONCE = 1 << 20
-ROWS_PER_BYTE_SUM = 255
-LEAST_RUN = 64
-UNPACKED_IN_CACHE = 1 << 17
 
 
 def bernoulli(
@@ -41,8 +41,8 @@ def random_bytes(
     """
     law = byte_law(float(min(probability, complement)))
     drawn = np.empty(size, dtype=np.uint8)
-    for block in blocks(size, BYTES_AT_ONCE):
-        part = drawn[block]
+    for chunk in chunks(size, BYTES_AT_ONCE):
+        part = drawn[chunk]
         index = _words(rng, -(-part.size // 4)).view(np.uint16)[: part.size]
         np.take(law.common, index, out=part, mode="clip")
         rare = np.flatnonzero(index >= law.rare_from)
@@ -111,38 +111,3 @@ def byte_law(q: float) -> ByteLaw:
 
 def _words(rng: np.random.Generator, size: int) -> NDArray[np.uint64]:
     return rng.integers(1 << 64, size=size, dtype=np.uint64)
-
-
-def column_sums(packed: NDArray[np.uint8], columns: int) -> NDArray[np.int64]:
-    """Return how often each of the first `columns` bits is 1 over the rows of packed bits.
-
-    Sums of 255 bits fit a byte; short rows are laid side by side, so that bytes add in long runs.
-    """
-    width = packed.shape[1]
-    beside = -(-LEAST_RUN // max(width, 1))
-    together = ROWS_PER_BYTE_SUM * beside
-    totals = np.zeros(8 * width, dtype=np.int64)
-    for block in blocks(len(packed), together * max(1, UNPACKED_IN_CACHE // (together * width))):
-        rows = np.ascontiguousarray(packed[block])
-        whole = len(rows) - len(rows) % together
-        runs = np.unpackbits(rows[:whole], bitorder="little").reshape(
-            whole // together, ROWS_PER_BYTE_SUM, beside, 8 * width
-        )
-        totals += runs.sum(axis=1, dtype=np.uint8).sum(axis=(0, 1), dtype=np.int64)
-        totals += unpack(rows[whole:], 8 * width).sum(axis=0, dtype=np.int64)
-    return totals[:columns]
-
-
-def pack(bits: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Pack rows of bits into bytes, the first bit of eight the least significant."""
-    return np.packbits(bits, axis=1, bitorder="little")
-
-
-def unpack(packed: NDArray[np.uint8], columns: int) -> NDArray[np.uint8]:
-    """Return the first `columns` bits of each row, undoing `pack`."""
-    return np.unpackbits(packed, axis=1, count=columns, bitorder="little")
-
-
-def blocks(size: int, step: int) -> Iterator[slice]:
-    """Cut range(size) into consecutive slices of `step`, the last one shorter."""
-    return (slice(start, min(start + step, size)) for start in range(0, size, step))

@@ -116,13 +116,6 @@ def generator(seed: Any, name: str) -> np.random.Generator:
         ) from None
 
 
-def mechanism(value: object, name: str) -> None:
-    """Refuse what is no mechanism."""
-    from uldp.mechanisms.base import Mechanism  # which imports this module
-
-    instance(value, name, Mechanism)
-
-
 def instance(value: object, name: str, kind: type) -> None:
     """Refuse a value of another type."""
     if not isinstance(value, kind):
@@ -130,7 +123,9 @@ def instance(value: object, name: str, kind: type) -> None:
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Return the values as an array; nested lists of unequal lengths are none."""
+    """Return the values as an array; nested lists of unequal lengths and masked arrays are none."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} must not be a masked array: choose what its masked values mean")
     try:
         return np.asarray(values)
     except ValueError:

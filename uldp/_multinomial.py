@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+
+from uldp._binomial import probability, tail
 
 __all__ = ["mean_absolute_value"]
 
 MOST_TERMS = 1 << 20
-TAIL = 1e-18
+LOGARITHM_OF_TAIL = math.log(1e-18)
 
 
 def mean_absolute_value(
@@ -47,8 +50,7 @@ def mean_absolute_value(
     total, weight = np.zeros(1), np.ones(1)
     shares = merged / np.cumsum(merged[::-1])[::-1]
     for value, share in zip(values[:-2], shares[:-2], strict=True):
-        ends = binom.ppf(TAIL, rest, share), rest - binom.ppf(TAIL, rest, 1 - share)
-        least, most = (end.astype(np.int64) for end in ends)
+        least, most = _likely(rest, share)
         terms = most - least + 1
         if terms.sum() > MOST_TERMS:
             raise ValueError(
@@ -58,11 +60,23 @@ def mean_absolute_value(
         parent = np.repeat(np.arange(terms.size), terms)
         first = np.cumsum(terms) - terms
         times = np.arange(parent.size) - first[parent] + least[parent]
-        weight = weight[parent] * binom.pmf(times, rest[parent], share)
+        trials = rest[parent].astype(float)
+        weight = weight[parent] * probability(times.astype(float), trials, trials * share)
         total, rest = total[parent] + value * times, rest[parent] - times
-    share, scale = shares[-2], values[-2] - values[-1]
+    share, scale, trials = shares[-2], values[-2] - values[-1], rest.astype(float)
     centre = -(total + values[-1] * rest) / scale
     below = np.floor(centre)
-    deviation = (rest * share - centre) * (2 * binom.sf(below, rest, share) - 1)
-    deviation += 2 * (below + 1) * (1 - share) * binom.pmf(below + 1, rest, share)
+    deviation = (rest * share - centre) * (2 * tail(below, trials, share) - 1)
+    possible = (below >= 0) & (below < rest)
+    next_above = np.where(possible, below + 1, 0)
+    at_next = probability(next_above, trials, trials * share)
+    deviation += 2 * next_above * (1 - share) * at_next
     return float(abs(scale) * (weight @ deviation))
+
+
+def _likely(n: NDArray[np.int64], m: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return bounds of binomial numbers that hold but with probability 10^-18 each (Bernstein)."""
+    mean, third = n * m, -LOGARITHM_OF_TAIL / 3
+    reach = third + np.sqrt(third**2 + 6 * third * mean * (1 - m))
+    least, most = np.maximum(np.ceil(mean - reach), 0), np.minimum(np.floor(mean + reach), n)
+    return least.astype(np.int64), most.astype(np.int64)

@@ -8,9 +8,7 @@ that is forced to be a distribution loses less there; how much less depends on t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,17 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from uldp import _checks
 from uldp.domain import Domain
 from uldp.limits import fundamental_limit
-from uldp.mechanisms import (
-    Mechanism,
-    RandomizedResponse,
-    Rappor,
-    UtilityOptimizedBlockDesign,
-    UtilityOptimizedRappor,
-    UtilityOptimizedRR,
-)
+from uldp.losses import LOSSES, Loss
+from uldp.mechanisms import MECHANISMS, Make, Mechanism
 
 __all__ = [
-    "CANDIDATES",
     "Comparison",
     "Forecast",
     "compare",
@@ -37,19 +28,6 @@ __all__ = [
     "excess_map",
     "users_needed",
 ]
-
-Make = Callable[[Domain, float], Mechanism]
-Loss = Literal["tv", "mse"]
-
-CANDIDATES: dict[str, Make] = {
-    "RR": RandomizedResponse,
-    "RAPPOR": Rappor,
-    "uRR": UtilityOptimizedRR,
-    "uRAP": UtilityOptimizedRappor,
-    "uRAP, best θ": lambda domain, epsilon: UtilityOptimizedRappor(domain, epsilon, "optimal"),
-    "uBD": UtilityOptimizedBlockDesign,
-}
-"""What `compare` compares: a name and how the mechanism is made from a domain and ε."""
 
 LEAST_EPSILON, LARGEST_EPSILON = 1e-6, 30.0
 PRECISION = 1e-9
@@ -83,7 +61,7 @@ class Forecast:
 
 
 class Comparison(dict[str, Forecast]):
-    """Forecasts by the name of the mechanism in `CANDIDATES`; prints as a table."""
+    """Forecasts by the name of the mechanism in `uldp.mechanisms.MECHANISMS`; prints as a table."""
 
     def __repr__(self) -> str:
         head = f"{'':<13}{'TV':>9}{'MSE':>11}{'MSE/limit':>11}{'bits':>8}{'revealed':>10}"
@@ -117,12 +95,12 @@ def compare(domain: Domain, epsilon: float, n: int, p: ArrayLike | None = None) 
     _checks.instance(domain, "domain", Domain)
     limit = fundamental_limit(domain, epsilon)
     comparison = Comparison()
-    for name, make in CANDIDATES.items():
+    for name, make in MECHANISMS.items():
         mechanism = make(domain, epsilon)
         comparison[name] = Forecast(
             mechanism=mechanism,
-            tv=_expected(mechanism, "tv", n, p),
-            mse=_expected(mechanism, "mse", n, p),
+            tv=_expected(mechanism, "l1", n, p) / 2,
+            mse=_expected(mechanism, "l2", n, p),
             excess=_over(limit, mechanism),
             report_bits=(mechanism.output_count - 1).bit_length(),
             revealed_share=mechanism.revealed_share,
@@ -139,8 +117,9 @@ def users_needed(
     ----------
     mechanism : Mechanism
         The mechanism.
-    loss : {"tv", "mse"}
-        Total variation, by the central limit theorem, or the squared l2 loss, exact for every n.
+    loss : {"l1", "l2"}
+        The l1 loss, twice the TV, by the central limit theorem, or the squared l2 loss, the MSE,
+        exact for every n.
     target : float
         Above 0.
     p : (k,) array_like, optional
@@ -151,10 +130,10 @@ def users_needed(
     ValueError, TypeError
         If an argument is out of its range.
     """
-    _checks.mechanism(mechanism, "mechanism")
+    _checks.instance(mechanism, "mechanism", Mechanism)
     target = _checks.positive(target, "target")
     one_user = _expected(mechanism, loss, 1, p)
-    power = 2 if loss == "tv" else 1
+    power = 2 if loss == "l1" else 1
     return max(1, math.ceil((one_user / target) ** power * (1 - ROUNDING)))
 
 
@@ -164,8 +143,8 @@ def epsilon_needed(
     """Return an ε at which a mechanism's expected loss is at most the target, and not just below.
 
     Where the loss falls with ε this is the least such ε. It always does but for uBD, whose sizes
-    are those of the least worst-case MSE: where they change, its TV and its losses at a given p can
-    rise.
+    are those of the least worst-case MSE: where they change, its l1 loss and its losses at a given
+    p can rise.
 
     Parameters
     ----------
@@ -197,7 +176,7 @@ def epsilon_needed(
 
     def expected(epsilon: float) -> float:
         mechanism = make(domain, epsilon)
-        _checks.mechanism(mechanism, "what make returns")
+        _checks.instance(mechanism, "what make returns", Mechanism)
         return _expected(mechanism, loss, n, p)
 
     low, high = LEAST_EPSILON, LARGEST_EPSILON
@@ -229,12 +208,12 @@ def excess(mechanism: Mechanism) -> float:
     float
         At least 1, up to rounding; nan on a domain of one value, where nothing is to be learnt.
     """
-    _checks.mechanism(mechanism, "mechanism")
+    _checks.instance(mechanism, "mechanism", Mechanism)
     return _over(fundamental_limit(mechanism.domain, mechanism.epsilon), mechanism)
 
 
 def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArray[np.float64]]:
-    """Return the `excess` of each of `CANDIDATES` over the number of sensitive values and ε.
+    """Return the `excess` of each mechanism over the number of sensitive values and ε.
 
     Parameters
     ----------
@@ -248,6 +227,7 @@ def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArr
     Returns
     -------
     dict of str to (a, b) ndarray
+        By the names of `uldp.mechanisms.MECHANISMS`.
 
     Raises
     ------
@@ -261,22 +241,21 @@ def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArr
     budgets = [
         _checks.budget(e, "epsilons") for e in _checks.numbers(epsilons, "epsilons", (-1,)).tolist()
     ]
-    ratios = {name: np.empty((counts.size, len(budgets))) for name in CANDIDATES}
+    ratios = {name: np.empty((counts.size, len(budgets))) for name in MECHANISMS}
     for row, s in enumerate(counts):
         domain = Domain(k, sensitive=range(s))
         for column, epsilon in enumerate(budgets):
             limit = fundamental_limit(domain, epsilon)
-            for name, make in CANDIDATES.items():
+            for name, make in MECHANISMS.items():
                 ratios[name][row, column] = _over(limit, make(domain, epsilon))
     return ratios
 
 
 def _over(limit: float, mechanism: Mechanism) -> float:
-    return _expected(mechanism, "mse", 1, None) / limit if limit else math.nan
+    return _expected(mechanism, "l2", 1, None) / limit if limit else math.nan
 
 
 def _expected(mechanism: Mechanism, loss: Loss, n: int, p: ArrayLike | None) -> float:
-    _checks.choice(loss, "loss", ("tv", "mse"))
-    if loss == "tv":
-        return mechanism.l1_loss(mechanism.worst_case("l1") if p is None else p, n) / 2
-    return mechanism.l2_loss(mechanism.worst_case("l2") if p is None else p, n)
+    _checks.choice(loss, "loss", LOSSES)
+    expected = mechanism.l1_loss if loss == "l1" else mechanism.l2_loss
+    return expected(mechanism.worst_case(loss) if p is None else p, n)

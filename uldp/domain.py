@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp import _checks
+from uldp._fields import set_fields
 
 __all__ = ["Domain"]
 
 Label = str | int
 
-MOST_VALUES = 2**31 - 1
+MOST_VALUES = 2**26
 
 
 class Domain:
@@ -24,8 +25,8 @@ class Domain:
     Parameters
     ----------
     values : int or sequence of str or sequence of int
-        The number k < 2^31 of values, which are then called 0, ..., k - 1; or their labels, all
-        strings or all integers, none twice.
+        The number k of values, at most 2^26, which are then called 0, ..., k - 1; or their labels,
+        all strings or all integers, none twice.
     sensitive : iterable, optional
         The sensitive values, as labels or (where the labels are strings) as indices, in any order.
         None of the values by default.
@@ -56,18 +57,14 @@ class Domain:
     nonsensitive: NDArray[np.intp]
 
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
-        set_field = super().__setattr__
-        set_field("labels", _labels(values))
+        set_fields(self, labels=_labels(values))
         if isinstance(sensitive, str | bytes) or not isinstance(sensitive, Iterable):
             raise TypeError(f"sensitive must be a collection of values, got {sensitive!r}")
         indices = self.indices(list(sensitive), name="sensitive")
         chosen = _checks.positions(indices, "sensitive", self.size)
         is_sensitive = np.zeros(self.size, dtype=np.bool_)
         is_sensitive[chosen] = True
-        others = np.flatnonzero(~is_sensitive)
-        for name, part in (("sensitive", chosen), ("nonsensitive", others)):
-            part.setflags(write=False)
-            set_field(name, part)
+        set_fields(self, sensitive=chosen, nonsensitive=np.flatnonzero(~is_sensitive))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Domain cannot be changed; make a new one to set {name}")
@@ -77,7 +74,7 @@ class Domain:
         """The number k of values."""
         return len(self.labels)
 
-    def indices(self, values: Any, name: str = "values") -> NDArray[np.intp]:
+    def indices(self, values: Any, name: str = "values", secret: bool = False) -> NDArray[np.intp]:
         """Return the indices of values given as labels or as indices.
 
         Parameters
@@ -86,6 +83,8 @@ class Domain:
             Integers are indices, unless the labels themselves are integers.
         name : str, optional
             What an error message calls the values.
+        secret : bool, optional
+            Whether errors must not show the values, nor hold them in their context.
 
         Returns
         -------
@@ -99,6 +98,20 @@ class Domain:
         TypeError
             If the values are neither strings nor integers.
         """
+        kind: type[TypeError | ValueError]
+        try:
+            return self._indices(values, name)
+        except TypeError:
+            if not secret:
+                raise
+            kind, wanted = TypeError, "all be labels or all be indices"
+        except ValueError:
+            if not secret:
+                raise
+            kind, wanted = ValueError, "be in the domain, one of them or a one-dimensional array"
+        raise kind(f"{name} must {wanted}; they are not shown here, as they may be answers")
+
+    def _indices(self, values: Any, name: str) -> NDArray[np.intp]:
         array = _checks.as_array(values, name)
         if array.ndim > 1:
             raise ValueError(f"{name} must be one value or one-dimensional, got {array.shape}")

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from uldp import _checks, likelihood
-from uldp.likelihood import Evidence
+from uldp import _checks
 from uldp.tallies import Tally
 
-if TYPE_CHECKING:
-    from uldp.mechanisms import Mechanism
-
-__all__ = ["as_evidence", "as_tally", "empirical", "estimate", "norm_sub", "threshold"]
+__all__ = ["empirical", "norm_sub", "threshold"]
 
 
 def empirical(tally: Tally) -> NDArray[np.float64]:
     """Return the empirical estimate, which solves pQ = m̂ in expectation.
 
     It is unbiased; its entries may be negative and, for RAPPOR and uRAP, need not sum to 1. It is
-    the estimate of the mechanism's `decoder`: `decoders.Support` for those of the paper,
-    `BlockDecoder` for the block design.
+    the estimate of the law's `decoder` (see `uldp.decoders`).
 
     Parameters
     ----------
@@ -43,7 +35,7 @@ def empirical(tally: Tally) -> NDArray[np.float64]:
     _checks.instance(tally, "tally", Tally)
     if tally.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
-    return tally.mechanism.decoder.estimate(tally.counts, tally.n)
+    return tally.law.decoder.estimate(tally.counts, tally.n)
 
 
 def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
@@ -75,7 +67,7 @@ def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
     """
     alpha = _checks.open_unit(alpha, "alpha")
     raw = empirical(tally)
-    deviation = np.sqrt(tally.mechanism.decoder.null_variances / tally.n)
+    deviation = np.sqrt(tally.law.decoder.null_variances / tally.n)
     kept = raw > -ndtri(alpha / raw.size) * deviation
     mass = float(raw[kept].sum())
     if mass >= 1 or kept.all():
@@ -111,70 +103,3 @@ def norm_sub(tally: Tally) -> NDArray[np.float64]:
     last_positive = np.flatnonzero(descending > excess)[-1]
     projected: NDArray[np.float64] = np.maximum(raw - excess[last_positive], 0)
     return projected
-
-
-BY_TALLY: dict[str, Callable[..., NDArray[np.float64]]] = {
-    "empirical": empirical,
-    "threshold": threshold,
-    "norm_sub": norm_sub,
-}
-
-
-def estimate(
-    mechanism: Mechanism, reports: ArrayLike | Tally | Evidence, method: str, **options: Any
-) -> NDArray[np.float64]:
-    """Return the estimate of the method of that name.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The mechanism that made the reports.
-    reports : array_like, Tally or Evidence
-        The reports, or what a collector has kept of them; "em" and "mle" need reports or evidence
-        where a report is a set (RAPPOR and uRAP), the others reports or a tally.
-    method : {"empirical", "threshold", "norm_sub", "em", "mle"}
-        For "em" and "mle" see `likelihood.em`, whose default start is the estimate "threshold" as
-        in the paper, and `likelihood.maximum_likelihood`.
-    **options
-        Passed on to the estimator.
-
-    Returns
-    -------
-    (k,) ndarray
-
-    Raises
-    ------
-    ValueError
-        If there is no such method, or the reports do not fit it or the mechanism.
-    """
-    _checks.mechanism(mechanism, "mechanism")
-    _checks.choice(method, "method", (*BY_TALLY, "em", "mle"))
-    if method in BY_TALLY:
-        return BY_TALLY[method](as_tally(mechanism, reports), **options)
-    if method == "mle":
-        return mechanism.maximum_likelihood(reports, **options).p
-    if "start" not in options:
-        options["start"] = threshold(as_tally(mechanism, reports))
-    return likelihood.em(as_evidence(mechanism, reports), **options)
-
-
-def as_tally(mechanism: Mechanism, reports: ArrayLike | Tally | Evidence) -> Tally:
-    """Return the tally of reports, or the tally given after a check that it fits."""
-    _checks.mechanism(mechanism, "mechanism")
-    if isinstance(reports, Evidence):
-        raise ValueError("reports must be reports or a tally here, got evidence")
-    if not isinstance(reports, Tally):
-        return mechanism.tally(reports)
-    if reports.mechanism != mechanism:
-        raise ValueError(f"reports must be of {mechanism!r}, got a tally of {reports.mechanism!r}")
-    return reports
-
-
-def as_evidence(mechanism: Mechanism, reports: ArrayLike | Tally | Evidence) -> Evidence:
-    """Return the evidence of reports, or the evidence given after a check that it fits."""
-    _checks.mechanism(mechanism, "mechanism")
-    if not isinstance(reports, Evidence):
-        return mechanism.evidence(reports)
-    if reports.mechanism != mechanism:
-        raise ValueError(f"reports must be of {mechanism!r}, got evidence of {reports.mechanism!r}")
-    return reports

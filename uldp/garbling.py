@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from uldp import _checks
-from uldp._bits import unpack
+from uldp._binomial import probability
+from uldp._packed import PackedSets
 from uldp.mechanisms import UtilityOptimizedBlockDesign, UtilityOptimizedRappor
 from uldp.mechanisms.base import MATRIX_ENTRIES
 
@@ -60,10 +60,11 @@ class Garbling:
                 f"the domain is too large for the matrix: {len(before)} x {len(after)} entries, "
                 f"at most {MATRIX_ENTRIES} are allowed"
             )
-        s, law, x = self.rappor.sensitive.size, self.rappor.support, self.rappor.sensitive[0]
-        noise = np.where(unpack(after, s), law.other[x], law.not_other[x]).prod(axis=1)
+        law, x = self.rappor.decoder, self.rappor.sensitive[0]
+        sets = PackedSets(self.rappor.sensitive.size)
+        noise = np.where(sets.unpack(after), law.other[x], law.not_other[x]).prod(axis=1)
         same = before[:, None] == after
-        same_set, same_value = np.split(same, [-(-s // 8)], axis=2)
+        same_set, same_value = np.split(same, [sets.width], axis=2)
         kept = np.where(self.design.protected[:, None], same_set.all(axis=2), noise)
         empty = ~after.any(axis=1)
         return (1 - self.lost) * same_value.all(axis=2) * kept + self.lost * empty
@@ -85,13 +86,14 @@ def rappor_as_garbling(rappor: UtilityOptimizedRappor) -> Garbling:
         If the mechanism is no uRAP.
     """
     _checks.instance(rappor, "rappor", UtilityOptimizedRappor)
-    s, law = rappor.sensitive.size, rappor.support
+    s, law = rappor.sensitive.size, rappor.decoder
     if not s:
         raise ValueError(f"rappor must have a sensitive value, got {rappor!r}")
     x = rappor.sensitive[0]
     own, not_own, other = law.own[x], law.not_own[x], law.other[x]
-    bits = np.arange(s + 1)
-    chance = own * binom.pmf(bits - 1, s - 1, other) + not_own * binom.pmf(bits, s - 1, other)
-    sizes = dict(zip(bits[1:].tolist(), chance[1:] / chance[1:].sum(), strict=True))
+    others = np.full(s, s - 1.0)
+    of_others = probability(np.arange(s) + 0.0, others, others * other)
+    chance = own * np.append(0, of_others) + not_own * np.append(of_others, 0)
+    sizes = dict(enumerate(chance[1:] / chance[1:].sum(), start=1))
     design = UtilityOptimizedBlockDesign(rappor.domain, rappor.epsilon, sizes)
     return Garbling(rappor, design, float(chance[0]))

@@ -13,7 +13,6 @@ proportion to how often each of its values was revealed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +20,10 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 from uldp import _checks
-from uldp._bits import blocks, unpack
-
-if TYPE_CHECKING:
-    from uldp.mechanisms import Mechanism
+from uldp._chunks import chunks
+from uldp._fields import set_fields
+from uldp._packed import PackedSets
+from uldp.tallies import Summary
 
 __all__ = [
     "Evidence",
@@ -42,60 +41,70 @@ RESTARTS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Summary):
     """What reports say about p: all that their likelihood depends on.
 
-    Attributes
+    Evidence of one mechanism adds up; its sets may stand in any order, and more than once.
+
+    Parameters
     ----------
-    mechanism : Mechanism
+    law : Law
         The mechanism that made the reports.
     sets : (⌈s/8⌉, m) ndarray of uint8, or None
         The sets of the protected reports, packed as in `UtilityOptimizedRappor`, a set per column;
         None if they are the s single values.
-    times : (m,) ndarray of int
+    times : (m,) array_like of int
         How many reports name each set.
-    revealed : (k - s,) ndarray of int
+    revealed : (k - s,) array_like of int
         How many reports reveal each non-sensitive value.
+
+    Raises
+    ------
+    ValueError
+        If an array is of another shape, or a number is negative or not whole.
+    TypeError
+        If an argument is of the wrong type.
     """
 
-    mechanism: Mechanism
     sets: NDArray[np.uint8] | None
     times: NDArray[np.int64]
     revealed: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        _checks.mechanism(self.mechanism, "mechanism")
-        s = self.mechanism.sensitive.size
+        super().__post_init__()
+        s = self.law.sensitive.size
         times = _checks.counts(self.times, "times", s if self.sets is None else -1)
-        revealed = _checks.counts(self.revealed, "revealed", self.mechanism.nonsensitive.size)
+        revealed = _checks.counts(self.revealed, "revealed", self.law.nonsensitive.size)
         if self.sets is not None:
             _checks.instance(self.sets, "sets", np.ndarray)
-            wanted = np.dtype(np.uint8), (-(-s // 8), times.size)
+            wanted = np.dtype(np.uint8), (PackedSets(s).width, times.size)
             if (self.sets.dtype, self.sets.shape) != wanted:
                 raise ValueError(
                     f"sets must be bytes of shape {wanted[1]}, got {self.sets.dtype} of shape "
                     f"{self.sets.shape}"
                 )
-        object.__setattr__(self, "times", times)
-        object.__setattr__(self, "revealed", revealed)
+        set_fields(self, sets=self.sets, times=times, revealed=revealed)
 
     @property
     def n(self) -> int:
         """The number of reports."""
         return int(self.times.sum() + self.revealed.sum())
 
-    def __add__(self, other: Evidence) -> Evidence:
-        if not isinstance(other, Evidence):
-            return NotImplemented
-        if self.mechanism != other.mechanism:
-            raise ValueError(
-                f"evidence must be of one mechanism, got {self.mechanism!r} and {other.mechanism!r}"
-            )
+    def _plus(self, other: Evidence) -> Evidence:
         revealed = self.revealed + other.revealed
         if self.sets is None or other.sets is None:
-            return Evidence(self.mechanism, None, self.times + other.times, revealed)
+            return Evidence(self.law, None, self.times + other.times, revealed)
         sets = np.hstack([self.sets, other.sets])
-        return Evidence(self.mechanism, sets, np.concatenate([self.times, other.times]), revealed)
+        return Evidence(self.law, sets, np.concatenate([self.times, other.times]), revealed)
+
+    def _content(self) -> tuple[ArrayLike, ...]:
+        if self.sets is None:
+            return self.times, self.revealed
+        occurring = self.times > 0
+        sets, place = np.unique(self.sets[:, occurring], axis=1, return_inverse=True)
+        times = np.zeros(sets.shape[1], dtype=np.int64)
+        np.add.at(times, place.ravel(), self.times[occurring])
+        return sets, times, self.revealed
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,14 +201,14 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLi
 def _fill(evidence: Evidence) -> NDArray[np.float64]:
     """Return the masses of largest likelihood where each protected report names one value."""
     shown = np.array([evidence.revealed.sum()][: evidence.revealed.size])
-    offsets = np.full(evidence.times.size, 1 / np.expm1(evidence.mechanism.epsilon))
+    offsets = np.full(evidence.times.size, 1 / np.expm1(evidence.law.epsilon))
     counts = np.concatenate([evidence.times, shown])
     return water_filling(counts, np.append(offsets, np.zeros(shown.size)))
 
 
 def _climb(evidence: Evidence, tolerance: float) -> tuple[NDArray[np.float64], float, int]:
     """Return the masses that L-BFGS-B reaches, their certificate, and the passes that it took."""
-    s, nu, n = evidence.mechanism.sensitive.size, evidence.revealed.size, evidence.n
+    s, nu, n = evidence.law.sensitive.size, evidence.revealed.size, evidence.n
     bounds = [(0.0, None)] * s + [(evidence.revealed.sum() / n, None)] * (nu > 0)
     passes = 0
 
@@ -251,13 +260,13 @@ def em(
         If there are no reports or an argument is out of its range.
     """
     _checks.instance(evidence, "evidence", Evidence)
-    mechanism, n = evidence.mechanism, evidence.n
-    p = _checks.distribution(start, "start", mechanism.domain.size)
+    law, n = evidence.law, evidence.n
+    p = _checks.distribution(start, "start", law.domain.size)
     steps = _checks.whole(steps, "steps", least=0)
     tolerance = _checks.nonnegative(tolerance, "tolerance")
     if n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
-    S, N = mechanism.sensitive, mechanism.nonsensitive
+    S, N = law.sensitive, law.nonsensitive
     for _ in range(steps):
         protected = _protected_gradient(evidence, p[S], 1.0)[1]
         after = p.copy()
@@ -294,18 +303,18 @@ def log_likelihood(evidence: Evidence, p: ArrayLike) -> float:
         If p is not a probability vector over the k values.
     """
     _checks.instance(evidence, "evidence", Evidence)
-    mechanism = evidence.mechanism
-    p = _checks.distribution(p, "p", mechanism.domain.size)
-    protected = _protected_gradient(evidence, p[mechanism.sensitive], 1.0)[0]
-    protected += mechanism.epsilon * evidence.times.sum()
-    return float(protected + xlogy(evidence.revealed, p[mechanism.nonsensitive]).sum())
+    law = evidence.law
+    p = _checks.distribution(p, "p", law.domain.size)
+    protected = _protected_gradient(evidence, p[law.sensitive], 1.0)[0]
+    protected += law.epsilon * evidence.times.sum()
+    return float(protected + xlogy(evidence.revealed, p[law.nonsensitive]).sum())
 
 
 def _log_likelihood(
     evidence: Evidence, q: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the log-likelihood and its gradient by the sensitive masses and, if any, X_N's."""
-    s = evidence.mechanism.sensitive.size
+    s = evidence.law.sensitive.size
     value, gradient = _protected_gradient(evidence, q[:s], q.sum())
     if not evidence.revealed.size:
         return value, gradient[:-1]
@@ -323,7 +332,7 @@ def _protected_gradient(
 
     L is scaled by e^-ε.
     """
-    epsilon = evidence.mechanism.epsilon
+    epsilon = evidence.law.epsilon
     outside, inside = np.exp(-epsilon), -np.expm1(-epsilon)
     if evidence.sets is None:
         likelihood = outside * total + inside * q
@@ -351,31 +360,31 @@ def _over_sets(
     added to one of 256 totals. Neighbouring reports add to different copies of these, since many
     bytes are alike and the processor waits before it adds to the same total again.
     """
-    subsets = unpack(np.arange(256, dtype=np.uint8)[:, None], 8).astype(float)
-    sums = np.pad(q, (0, 8 * len(sets) - q.size)).reshape(-1, 8) @ subsets.T
+    elements = PackedSets(q.size)
+    sums = elements.masses_by_byte(q)
     value, everywhere = 0.0, 0.0
     per_byte = np.zeros((len(sets), 256 * COPIES))
-    for block in blocks(times.size, SETS_AT_ONCE):
-        mass, found = np.zeros((2, times[block].size))
+    for chunk in chunks(times.size, SETS_AT_ONCE):
+        mass, found = np.zeros((2, times[chunk].size))
         for table, column in zip(sums, sets, strict=True):
-            mass += np.take(table, column[block], out=found, mode="clip")
+            mass += np.take(table, column[chunk], out=found, mode="clip")
         likelihood = base + slope * mass
-        value += float(times[block] @ np.log(likelihood))
-        weights = times[block] / likelihood
+        value += float(times[chunk] @ np.log(likelihood))
+        weights = times[chunk] / likelihood
         everywhere += float(weights.sum())
         copy = COPY[: mass.size]
         for total, column in zip(per_byte, sets, strict=True):
-            total += np.bincount(column[block] + copy, weights, minlength=total.size)
+            total += np.bincount(column[chunk] + copy, weights, minlength=total.size)
     per_byte = per_byte.reshape(len(sets), COPIES, 256).sum(axis=1)
-    return value, everywhere, (per_byte @ subsets).ravel()[: q.size]
+    return value, everywhere, elements.totals_by_element(per_byte)
 
 
 def _spread(evidence: Evidence, q: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return p from the masses of X_S and of X_N."""
-    mechanism, shown = evidence.mechanism, evidence.revealed.sum()
-    p = np.empty(mechanism.domain.size)
-    p[mechanism.sensitive] = q[: mechanism.sensitive.size]
+    law, shown = evidence.law, evidence.revealed.sum()
+    p = np.empty(law.domain.size)
+    p[law.sensitive] = q[: law.sensitive.size]
     if evidence.revealed.size:
         share = evidence.revealed / shown if shown else 1 / evidence.revealed.size
-        p[mechanism.nonsensitive] = q[-1] * share
+        p[law.nonsensitive] = q[-1] * share
     return p

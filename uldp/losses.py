@@ -15,28 +15,29 @@ distribution over X_N.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp.law import Law
 
-if TYPE_CHECKING:
-    from uldp.mechanisms import Mechanism
+__all__ = ["LOSSES", "Loss", "l1_loss", "l2_loss", "variances", "worst_case", "worst_case_mass"]
 
-__all__ = ["Norm", "l1_loss", "l2_loss", "variances", "worst_case", "worst_case_mass"]
+Loss = Literal["l1", "l2"]
+LOSSES: tuple[Loss, ...] = ("l1", "l2")
+"""The losses wherever one is an argument: E Σ|p̂(x) - p(x)|, which is twice the total variation
+(TV), and E Σ(p̂(x) - p(x))², the paper's MSE."""
 
-Norm = Literal["l1", "l2"]
 
-
-def variances(mechanism: Mechanism, p: ArrayLike) -> NDArray[np.float64]:
+def variances(law: Law, p: ArrayLike) -> NDArray[np.float64]:
     """Return n times the variance of each entry of the empirical estimate.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Any mechanism.
+    law : Law
+        Any law.
     p : (k,) array_like
         The true distribution, from which n users are drawn independently.
 
@@ -49,17 +50,17 @@ def variances(mechanism: Mechanism, p: ArrayLike) -> NDArray[np.float64]:
     ValueError
         If p is not a distribution over the domain.
     """
-    _checks.mechanism(mechanism, "mechanism")
-    return mechanism.decoder.variances(_checks.distribution(p, "p", mechanism.domain.size))
+    _checks.instance(law, "law", Law)
+    return law.decoder.variances(_checks.distribution(p, "p", law.domain.size))
 
 
-def l1_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> float:
+def l1_loss(law: Law, p: ArrayLike, n: int, exact: bool = False) -> float:
     """Return the expected l1 loss E Σ|p̂(x) - p(x)|; the total variation is half of it.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Any mechanism.
+    law : Law
+        Any law.
     p : (k,) array_like
         The true distribution, from which n users are drawn independently.
     n : int
@@ -77,26 +78,42 @@ def l1_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> 
         If p is not a distribution over the domain, n is not a whole number of at least 1, or a
         block design of several sizes and so many users would take too many terms.
     """
-    _checks.mechanism(mechanism, "mechanism")
+    _checks.instance(law, "law", Law)
     n = _checks.whole(n, "n", least=1)
     if not _checks.flag(exact, "exact"):
-        return float(np.sqrt(2 * variances(mechanism, p) / (np.pi * n)).sum())
-    p = _checks.distribution(p, "p", mechanism.domain.size)
-    return float(mechanism.decoder.absolute_deviations(p, n).sum())
+        return float(np.sqrt(2 * variances(law, p) / (np.pi * n)).sum())
+    p = _checks.distribution(p, "p", law.domain.size)
+    return float(law.decoder.absolute_deviations(p, n).sum())
 
 
-def l2_loss(mechanism: Mechanism, p: ArrayLike, n: int, exact: bool = False) -> float:
+def l2_loss(law: Law, p: ArrayLike, n: int, exact: bool = False) -> float:
     """Return the expected squared l2 loss E Σ(p̂(x) - p(x))², the paper's MSE.
 
     It is exact for every n, so that `exact` changes nothing (Propositions 15 and 18, eqs. 25 and
-    27). Parameters and errors are those of `l1_loss`.
+    27).
+
+    Parameters
+    ----------
+    law : Law
+        Any mechanism.
+    p : (k,) array_like
+        The true distribution, from which n users are drawn independently.
+    n : int
+        The number of users, at least 1.
+    exact : bool, optional
+        As in `l1_loss`.
+
+    Raises
+    ------
+    ValueError
+        If p is not a distribution over the domain, or n not a whole number of at least 1.
     """
     n = _checks.whole(n, "n", least=1)
     _checks.flag(exact, "exact")
-    return float(variances(mechanism, p).sum() / n)
+    return float(variances(law, p).sum() / n)
 
 
-def worst_case(mechanism: Mechanism, norm: Norm) -> NDArray[np.float64]:
+def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
     """Return the distribution at which the expected loss of the empirical estimate is largest.
 
     The l1 loss is that of the central limit theorem; the maximizer does not depend on n.
@@ -104,9 +121,9 @@ def worst_case(mechanism: Mechanism, norm: Norm) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Any mechanism.
-    norm : {"l1", "l2"}
+    law : Law
+        Any law.
+    loss : {"l1", "l2"}
         The loss.
 
     Returns
@@ -116,17 +133,17 @@ def worst_case(mechanism: Mechanism, norm: Norm) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If the norm is neither of the two.
+        If the loss is neither of the two.
     """
-    mass = worst_case_mass(mechanism, norm)
-    p = np.empty(mechanism.domain.size)
-    for members, total in ((mechanism.sensitive, mass), (mechanism.nonsensitive, 1 - mass)):
+    mass = worst_case_mass(law, loss)
+    p = np.empty(law.domain.size)
+    for members, total in ((law.sensitive, mass), (law.nonsensitive, 1 - mass)):
         if members.size:
             p[members] = total / members.size
     return p
 
 
-def worst_case_mass(mechanism: Mechanism, norm: Norm) -> float:
+def worst_case_mass(law: Law, loss: Loss) -> float:
     """Return p(X_S) at the worst case, 0 where that is uniform over X_N and 1 where over X_S.
 
     With o and g for `other` and `gain` of a class's `decoders.Bernoulli`,
@@ -134,19 +151,30 @@ def worst_case_mass(mechanism: Mechanism, norm: Norm) -> float:
     - l1: (g_N/|X_N| + o_N - o_S) / (g_S/|X_S| + g_N/|X_N|), where m_S = m_N;
     - l2: ((1 - 2 o_S)/g_S - (1 - 2 o_N)/g_N + 2/|X_N|) / (2/|X_S| + 2/|X_N|),
 
-    or the nearer end of [0, 1]. o_N is 0 but for block designs of several sizes. Parameters and
-    errors are those of `worst_case`.
+    or the nearer end of [0, 1]. o_N is 0 but for block designs of several sizes.
+
+    Parameters
+    ----------
+    law : Law
+        Any mechanism.
+    loss : {"l1", "l2"}
+        The loss.
+
+    Raises
+    ------
+    ValueError
+        If the loss is neither of the two.
     """
-    _checks.mechanism(mechanism, "mechanism")
-    _checks.choice(norm, "norm", ("l1", "l2"))
-    S, N = mechanism.sensitive, mechanism.nonsensitive
+    _checks.instance(law, "law", Law)
+    _checks.choice(loss, "loss", LOSSES)
+    S, N = law.sensitive, law.nonsensitive
     if not S.size or not N.size:
         return float(S.size > 0)
-    in_S, in_N = (mechanism.decoder.as_bernoulli(members[0]) for members in (S, N))
-    if norm == "l1":
+    in_S, in_N = (law.decoder.as_bernoulli(members[0]) for members in (S, N))
+    if loss == "l1":
         excess = in_N.other + in_N.gain / N.size - in_S.other
         mass = excess / (in_S.gain / S.size + in_N.gain / N.size)
     else:
-        slope_S, slope_N = ((law.not_other - law.other) / law.gain for law in (in_S, in_N))
+        slope_S, slope_N = ((one.not_other - one.other) / one.gain for one in (in_S, in_N))
         mass = (slope_S - slope_N + 2 / N.size) / (2 / S.size + 2 / N.size)
     return float(np.clip(mass, 0, 1))

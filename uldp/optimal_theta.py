@@ -1,14 +1,7 @@
 """The best θ for uRAP and RAPPOR, which the paper leaves open.
 
-With E = e^ε, s = |X_S|, ν = |X_N| and σ = p(X_S), n times the l2 loss at any θ is
-
-    [E(s + E - 1)/θ + (Es - σ(E - 1))/(1 - θ)] / (E - 1)² - Σp²,
-
-least at the odds θ/(1 - θ) = √((s + E - 1)/(s - σ(1 - 1/E))). They are at least those at σ = 0,
-√(1 + (E - 1)/s): θ is 1/2 (optimized unary encoding) in the limit of ε → 0 or s → ∞, and the
-paper's where s = 1. The loss is convex in θ and concave in p, so that the θ of the least worst case
-is one half of a saddle point, of which the other is p uniform within X_S and within X_N. The l1
-loss has no such formula; its best θ is found by search.
+For the l2 loss there is a formula (`uldp.mechanisms.theta`). The l1 loss has none; its best θ is
+found by search.
 """
 
 from __future__ import annotations
@@ -16,17 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from uldp import _checks, losses
-
-if TYPE_CHECKING:
-    from uldp.mechanisms import UtilityOptimizedRappor
+from uldp.mechanisms.rappor import UtilityOptimizedRappor
+from uldp.mechanisms.theta import (
+    l2_log_odds,
+    minimax_log_odds,
+    minimax_mass,
+    worst_mass_is_0_up_to,
+)
 
 __all__ = [
     "best_theta",
@@ -38,11 +34,10 @@ __all__ = [
 
 SEARCH_POINTS = 65
 LARGEST_LOG_ODDS = 36.0
-NOT_YET_0 = 700.0
 
 
 def best_theta(
-    mechanism: UtilityOptimizedRappor, norm: losses.Norm = "l2", p: ArrayLike | None = None
+    mechanism: UtilityOptimizedRappor, loss: losses.Loss = "l2", p: ArrayLike | None = None
 ) -> float:
     """Return the θ with which a mechanism of this domain and ε has the least loss.
 
@@ -50,7 +45,7 @@ def best_theta(
     ----------
     mechanism : UtilityOptimizedRappor
         A uRAP or RAPPOR, with any θ.
-    norm : {"l1", "l2"}, optional
+    loss : {"l1", "l2"}, optional
         The loss; l1 is that of the central limit theorem.
     p : (k,) array_like, optional
         The true distribution. By default θ is that of the least worst case over all p.
@@ -63,119 +58,27 @@ def best_theta(
     Raises
     ------
     ValueError
-        If the norm is neither of the two or p is not a distribution over the domain.
+        If the loss is neither of the two or p is not a distribution over the domain.
     TypeError
         If the mechanism is neither uRAP nor RAPPOR.
     """
-    from uldp.mechanisms.rappor import UtilityOptimizedRappor  # which imports this module
-
     _checks.instance(mechanism, "mechanism", UtilityOptimizedRappor)
-    _checks.choice(norm, "norm", ("l1", "l2"))
+    _checks.choice(loss, "loss", losses.LOSSES)
     if p is not None:
         p = _checks.distribution(p, "p", mechanism.domain.size)
     s, nu, epsilon = mechanism.sensitive.size, mechanism.nonsensitive.size, mechanism.epsilon
     if s == 0:
         return 1.0
-    if norm == "l2":
+    if loss == "l2":
         mass = minimax_mass(s, nu, epsilon) if p is None else float(p[mechanism.sensitive].sum())
         return float(expit(l2_log_odds(s, epsilon, mass)))
 
-    def loss(log_odds: float) -> float:
+    def l1_loss(log_odds: float) -> float:
         candidate = replace(mechanism, theta=float(expit(log_odds)))
         at = losses.worst_case(candidate, "l1") if p is None else p
         return losses.l1_loss(candidate, at, 1)
 
-    return float(expit(_least(loss, min(epsilon + math.log(s + nu), LARGEST_LOG_ODDS))))
-
-
-def l2_log_odds(s: int, epsilon: float, mass: float) -> float:
-    """Return ln(θ/(1-θ)) of the least l2 loss at every p with this p(X_S).
-
-    The square of the odds exceeds 1 by (E - 1)(1 + σ/E)/(s - σ(1 - 1/E)).
-
-    Parameters
-    ----------
-    s : int
-        The number of sensitive values; infinity is returned if it is 0.
-    epsilon : float
-        ε, in nats.
-    mass : float
-        p(X_S), 0 to 1.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
-    """
-    s, epsilon = _checks.whole(s, "s", least=0), _checks.budget(epsilon, "epsilon")
-    mass = _checks.nonnegative(mass, "mass")
-    if mass > 1:
-        raise ValueError(f"mass must be at most 1, got {mass}")
-    if s == 0:
-        return math.inf
-    shrink, growth = math.exp(-min(epsilon, NOT_YET_0)), -math.expm1(-epsilon)
-    log_excess = epsilon + math.log(growth * (1 + mass * shrink) / (s - mass + mass * shrink))
-    return float(np.logaddexp(0, log_excess)) / 2
-
-
-def minimax_mass(s: int, nu: int, epsilon: float) -> float:
-    """Return the worst p(X_S) for the l2 loss at the θ of the least worst case.
-
-    It is the root of σ (2/s + 2/ν) = 2/ν - 1/((1-θ)(E-1)) with the θ of `l2_log_odds` at σ, or 0
-    if that is negative.
-
-    Parameters
-    ----------
-    s, nu : int
-        The numbers of sensitive and of non-sensitive values.
-    epsilon : float
-        ε, in nats.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
-    """
-    s, nu = _checks.whole(s, "s", least=0), _checks.whole(nu, "nu", least=0)
-    epsilon = _checks.budget(epsilon, "epsilon")
-    if s == 0 or nu == 0:
-        return float(s > 0)
-    if epsilon <= worst_mass_is_0_up_to(s, nu):
-        return 0.0
-    shrink, growth = math.exp(-epsilon), -math.expm1(-epsilon)
-
-    def gap(mass: float) -> float:
-        odds_shrunk = math.exp(l2_log_odds(s, epsilon, mass) - epsilon)
-        slope = 2 / nu - (shrink + odds_shrunk) / growth
-        return slope / (2 / s + 2 / nu) - mass
-
-    high = s / (s + nu)
-    return high if gap(high) >= 0 else float(brentq(gap, 0.0, high, xtol=1e-16, rtol=1e-15))
-
-
-def minimax_log_odds(s: int, nu: int, epsilon: float) -> float:
-    """Return ln(θ/(1-θ)) of the least worst-case l2 loss.
-
-    Parameters and errors are those of `minimax_mass`.
-    """
-    return l2_log_odds(s, epsilon, minimax_mass(s, nu, epsilon))
-
-
-def worst_mass_is_0_up_to(s: int, nu: int) -> float:
-    """Return the ε up to which p is worst at p(X_S) = 0 for the best θ, ln(1 + ν + ν²/(4s)).
-
-    Parameters
-    ----------
-    s, nu : int
-        The numbers of sensitive and of non-sensitive values, s at least 1.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
-    """
-    s, nu = _checks.whole(s, "s", least=1), _checks.whole(nu, "nu", least=0)
-    return math.log1p(nu + nu**2 / (4 * s))
+    return float(expit(_least(l1_loss, min(epsilon + math.log(s + nu), LARGEST_LOG_ODDS))))
 
 
 def _least(loss: Callable[[float], float], high: float) -> float:

@@ -7,40 +7,37 @@ users stands in them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import sympy as sp
 
 from uldp import _checks
 from uldp.domain import Domain
-from uldp.losses import Norm, variances, worst_case
-from uldp.mechanisms import (
-    Mechanism,
-    RandomizedResponse,
-    Rappor,
-    UtilityOptimizedRappor,
-    UtilityOptimizedRR,
-)
+from uldp.losses import LOSSES, Loss, variances, worst_case
+from uldp.mechanisms import MECHANISMS, Mechanism, UtilityOptimizedRR
 
 __all__ = ["PRINTED", "Entry", "Regime", "compare", "rows", "worst_case_loss"]
 
 Regime = Literal["ε → 0", "ε = ln k"]
 
-PRINTED: dict[tuple[Norm, Regime], dict[str, Callable[[Any, Any, Any], Any]]] = {
+ROWS = ("RR", "RAPPOR", "uRR", "uRAP")
+HALF, THREE_QUARTERS = Fraction(1, 2), Fraction(3, 4)
+
+PRINTED: dict[tuple[Loss, Regime], dict[str, Callable[[Any, Any, Any], Any]]] = {
     ("l1", "ε → 0"): {
-        "RR": lambda s, k, ε: k * sp.sqrt(k - 1) / ε,
+        "RR": lambda s, k, ε: k * (k - 1) ** HALF / ε,
         "RAPPOR": lambda s, k, ε: 2 * k / ε,
-        "uRR": lambda s, k, ε: s * sp.sqrt(s - 1) / ε,
+        "uRR": lambda s, k, ε: s * (s - 1) ** HALF / ε,
         "uRAP": lambda s, k, ε: 2 * s / ε,
-        "no privacy": lambda s, k, ε: sp.sqrt(k - 1),
+        "no privacy": lambda s, k, ε: (k - 1) ** HALF,
     },
     ("l1", "ε = ln k"): {
-        "RR": lambda s, k, ε: 2 * sp.sqrt(k - 1),
-        "RAPPOR": lambda s, k, ε: sp.sqrt(sp.sqrt(k) * (k - 1)),
-        "uRR": lambda s, k, ε: sp.sqrt(k - 1),
-        "uRAP": lambda s, k, ε: sp.sqrt(k - 1) * (1 + s / k ** sp.Rational(3, 4)),
-        "no privacy": lambda s, k, ε: sp.sqrt(k - 1),
+        "RR": lambda s, k, ε: 2 * (k - 1) ** HALF,
+        "RAPPOR": lambda s, k, ε: (k**HALF * (k - 1)) ** HALF,
+        "uRR": lambda s, k, ε: (k - 1) ** HALF,
+        "uRAP": lambda s, k, ε: (k - 1) ** HALF * (1 + s / k**THREE_QUARTERS),
+        "no privacy": lambda s, k, ε: (k - 1) ** HALF,
     },
     ("l2", "ε → 0"): {
         "RR": lambda s, k, ε: k * (k - 1) / ε**2,
@@ -51,9 +48,9 @@ PRINTED: dict[tuple[Norm, Regime], dict[str, Callable[[Any, Any, Any], Any]]] = 
     },
     ("l2", "ε = ln k"): {
         "RR": lambda s, k, ε: 4 * (1 - 1 / k),
-        "RAPPOR": lambda s, k, ε: sp.sqrt(k) * (1 - 1 / k),
-        "uRR": lambda s, k, ε: sp.Integer(1),
-        "uRAP": lambda s, k, ε: 1 + (s + 1) / sp.sqrt(k),
+        "RAPPOR": lambda s, k, ε: k**HALF * (1 - 1 / k),
+        "uRR": lambda s, k, ε: 1,
+        "uRAP": lambda s, k, ε: 1 + (s + 1) / k**HALF,
         "no privacy": lambda s, k, ε: 1 - 1 / k,
     },
 }
@@ -94,40 +91,35 @@ def rows(s: int, k: int, epsilon: float) -> dict[str, Mechanism]:
     if s > k:
         raise ValueError(f"s must be at most k = {k}, got {s}")
     domain = Domain(k, sensitive=range(s))
-    return {
-        "RR": RandomizedResponse(domain, epsilon),
-        "RAPPOR": Rappor(domain, epsilon),
-        "uRR": UtilityOptimizedRR(domain, epsilon),
-        "uRAP": UtilityOptimizedRappor(domain, epsilon),
-        "no privacy": UtilityOptimizedRR(Domain(k), epsilon),
-    }
+    mechanisms = {name: MECHANISMS[name](domain, epsilon) for name in ROWS}
+    return {**mechanisms, "no privacy": UtilityOptimizedRR(Domain(k), epsilon)}
 
 
-def worst_case_loss(mechanism: Mechanism, norm: Norm) -> float:
+def worst_case_loss(mechanism: Mechanism, loss: Loss) -> float:
     """Return the largest expected loss of the empirical estimate over all p, in the tables' units.
 
     Parameters
     ----------
     mechanism : Mechanism
         Any mechanism.
-    norm : {"l1", "l2"}
+    loss : {"l1", "l2"}
         The loss; l1 is that of the central limit theorem, l2 is exact.
 
     Raises
     ------
     ValueError
-        If the norm is neither of the two.
+        If the loss is neither of the two.
     """
-    largest = variances(mechanism, worst_case(mechanism, norm))
-    return float((np.sqrt(largest) if norm == "l1" else largest).sum())
+    largest = variances(mechanism, worst_case(mechanism, loss))
+    return float((np.sqrt(largest) if loss == "l1" else largest).sum())
 
 
-def compare(norm: Norm, s: int, k: int, epsilon: float | None = None) -> dict[str, Entry]:
+def compare(loss: Loss, s: int, k: int, epsilon: float | None = None) -> dict[str, Entry]:
     """Return the entries of one column of Table 3 (l1) or 4 (l2), printed and exact, by row.
 
     Parameters
     ----------
-    norm : {"l1", "l2"}
+    loss : {"l1", "l2"}
         The loss.
     s, k : int
         The numbers of sensitive values, 0 to k, and of all values, at least 2.
@@ -138,11 +130,12 @@ def compare(norm: Norm, s: int, k: int, epsilon: float | None = None) -> dict[st
     Raises
     ------
     ValueError
-        If the norm is neither of the two or a number lies outside its range.
+        If the loss is neither of the two or a number lies outside its range.
     """
+    _checks.choice(loss, "loss", LOSSES)
     k = _checks.whole(k, "k", least=2)
     regime: Regime = "ε = ln k" if epsilon is None else "ε → 0"
     budget = float(np.log(k)) if epsilon is None else epsilon
-    exact = {name: worst_case_loss(row, norm) for name, row in rows(s, k, budget).items()}
-    printed = PRINTED[norm, regime]
+    exact = {name: worst_case_loss(row, loss) for name, row in rows(s, k, budget).items()}
+    printed = PRINTED[loss, regime]
     return {name: Entry(float(printed[name](s, k, budget)), exact[name]) for name in exact}

@@ -2,77 +2,112 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp._fields import set_fields
+from uldp.law import Law
 
-if TYPE_CHECKING:
-    from uldp.mechanisms import Mechanism
-
-__all__ = ["Tally"]
+__all__ = ["Summary", "Tally"]
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
-    """What a collector keeps: how many reports came, and how many of them support each value.
+class Summary(ABC):
+    """What is kept of reports of one law; parts add up, with ``+`` and with `sum`.
+
+    Parameters
+    ----------
+    law : Law
+        The mechanism that made the reports.
+    """
+
+    law: Law
+
+    def __post_init__(self) -> None:
+        _checks.instance(self.law, "law", Law)
+
+    @abstractmethod
+    def _plus(self, other: Self) -> Self:
+        """Return the summary of both parts' reports."""
+
+    @abstractmethod
+    def _content(self) -> tuple[ArrayLike, ...]:
+        """Return what is equal if and only if the summaries of one law are."""
+
+    def __add__(self, other: Self | int) -> Self:
+        if isinstance(other, int) and other == 0:
+            return self
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        if self.law != other.law:
+            kind = type(self).__name__.lower()
+            raise ValueError(
+                f"each {kind} must be of one mechanism, got {self.law!r} and {other.law!r}"
+            )
+        return self._plus(other)
+
+    __radd__ = __add__
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, type(self))
+            and self.law == other.law
+            and all(
+                np.array_equal(a, b)
+                for a, b in zip(self._content(), other._content(), strict=False)
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(Summary):
+    """How many reports came, and how many of them support each value.
 
     Tallies of one mechanism add up, so that batches and machines can count apart.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    law : Law
         The mechanism that made the reports.
     n : int
         The number of reports.
-    counts : array_like of int, of shape `mechanism.tally_shape`
-        For each value the number of reports that support it, shape (k,); for a block design of
-        several sizes there is a row for each.
+    counts : array_like of int, of shape `law.tally_shape`
+        For each value the number of reports that support it, shape (k,), unless the mechanism says
+        otherwise.
 
     Raises
     ------
     ValueError
-        If n or a count is negative or not whole, or a count exceeds n.
+        If n or a count is negative or not whole, or no n reports have these counts.
     TypeError
         If an argument is of the wrong type.
     """
 
-    mechanism: Mechanism
     n: int
     counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        _checks.mechanism(self.mechanism, "mechanism")
+        super().__post_init__()
         n = _checks.whole(self.n, "n", least=0)
-        counts = _checks.counts(self.counts, "counts", *self.mechanism.tally_shape)
+        counts = _checks.counts(self.counts, "counts", *self.law.tally_shape)
         if counts.max() > n:
             raise ValueError(f"counts must not exceed n = {n}, got {counts.max()}")
-        counts.setflags(write=False)
-        object.__setattr__(self, "n", n)
-        object.__setattr__(self, "counts", counts)
+        for met, condition in self.law.count_conditions(counts, n):
+            if not met:
+                raise ValueError(f"counts of n = {n} reports must {condition}")
+        set_fields(self, n=n, counts=counts)
 
-    def __add__(self, other: Tally) -> Tally:
-        if not isinstance(other, Tally):
-            return NotImplemented
-        if self.mechanism != other.mechanism:
-            raise ValueError(
-                f"tallies must be of one mechanism, got {self.mechanism!r} and {other.mechanism!r}"
-            )
-        return Tally(self.mechanism, self.n + other.n, self.counts + other.counts)
+    def _plus(self, other: Tally) -> Tally:
+        return Tally(self.law, self.n + other.n, self.counts + other.counts)
 
-    def __radd__(self, other: object) -> Tally:
-        return self if other == 0 else NotImplemented
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Tally)
-            and (self.mechanism, self.n) == (other.mechanism, other.n)
-            and np.array_equal(self.counts, other.counts)
-        )
+    def _content(self) -> tuple[ArrayLike, ...]:
+        return self.n, self.counts
 
     def __repr__(self) -> str:
         counts = np.array2string(self.counts, separator=", ", threshold=12)
-        return f"Tally({self.mechanism!r}, n={self.n}, counts={counts})"
+        return f"Tally({self.law!r}, n={self.n}, counts={counts})"

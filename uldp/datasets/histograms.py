@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp import _checks
+from uldp._fields import set_fields
 from uldp.domain import Domain
 
 __all__ = [
@@ -67,8 +68,7 @@ class Histogram:
         tables = [f.name for f in fields(self) if f.name not in ("domain", "source")]
         for name in tables:
             table = _checks.counts(getattr(self, name), name, self.domain.size).copy()
-            table.setflags(write=False)
-            object.__setattr__(self, name, table)
+            set_fields(self, **{name: table})
         if not self.counts.any():
             raise ValueError("counts must include at least one person, got only zeros")
 

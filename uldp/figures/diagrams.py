@@ -133,7 +133,7 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor, ax: Axes | None = None) ->
     ax : Axes, optional
         Where to draw; a new figure by default.
     """
-    law, s, k = mechanism.support, mechanism.sensitive.size, mechanism.domain.size
+    law, s, k = mechanism.decoder, mechanism.sensitive.size, mechanism.domain.size
     order = np.concatenate([mechanism.sensitive, mechanism.nonsensitive])
     drawn = [part[0] for part in (mechanism.sensitive, mechanism.nonsensitive) if part.size]
     ax = _canvas(ax, (6.2, 0.6 + 2.2 * len(drawn)))

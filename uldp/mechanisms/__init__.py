@@ -1,27 +1,34 @@
 """The mechanisms: how a user perturbs her answer, and what the collector keeps of the reports.
 
-Each mechanism protects the sensitive values S of its domain and may reveal the others. The two of
+Each mechanism protects the sensitive values X_S of its domain and may reveal the others. The two of
 the paper are `UtilityOptimizedRR` and `UtilityOptimizedRappor`; `RandomizedResponse` and `Rappor`
 are the same two with every value sensitive, which is ordinary local differential privacy.
 `UtilityOptimizedBlockDesign` is the one of the least worst-case l2 loss.
 
-A report *supports* a value: the one it names, or each one whose bit is set. In the first four the
-number of reports that support x is binomial, with the probability `own` from users who hold x and
-`other` from everybody else. These two numbers per value (the p* and q* of Wang et al. 2017) are
-all that the empirical estimate and its losses need to know; a block design has a decoder of its
-own.
+A mechanism is a file here that reads like its definition: a class on `IndexReports` or
+`SetReports`, with a decoder of `uldp.decoders`. One line in the module ``registry`` makes it known
+to `MECHANISMS`, and so to `uldp.compare`, to the wire format and to every test by enumeration.
 """
 
-from uldp.mechanisms.base import Mechanism
-from uldp.mechanisms.block_design import UtilityOptimizedBlockDesign
-from uldp.mechanisms.rappor import Rappor, UtilityOptimizedRappor
-from uldp.mechanisms.response import RandomizedResponse, UtilityOptimizedRR
+from collections.abc import Callable
+from functools import partial
 
-__all__ = [
-    "Mechanism",
-    "RandomizedResponse",
-    "Rappor",
-    "UtilityOptimizedBlockDesign",
-    "UtilityOptimizedRR",
-    "UtilityOptimizedRappor",
-]
+from uldp.domain import Domain
+from uldp.mechanisms import registry
+from uldp.mechanisms.base import Mechanism as Mechanism
+from uldp.mechanisms.registry import *
+
+Make = Callable[[Domain, float], Mechanism]
+"""A mechanism's class, or a function of the domain and ε that returns a mechanism."""
+
+KINDS: tuple[type[Mechanism], ...] = tuple(
+    kind for kind in vars(registry).values() if isinstance(kind, type)
+)
+"""The classes of mechanisms, in the order of the registry."""
+
+MECHANISMS: dict[str, Make] = {
+    name: partial(kind, **fields) if fields else kind
+    for kind in KINDS
+    for name, fields in kind.names.items()
+}
+"""How each mechanism is made from a domain and ε, by its name in tables and figures."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,24 +11,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks, estimators, likelihood, losses
-from uldp._bits import blocks
-from uldp.decoders import Decoder
-from uldp.domain import Domain
+from uldp._chunks import chunks
+from uldp.law import Law
 from uldp.likelihood import Evidence, MaximumLikelihood
 from uldp.tallies import Tally
 
-__all__ = ["Mechanism", "Seed"]
+__all__ = ["Mechanism", "Names", "Seed"]
 
+Names = Mapping[str, Mapping[str, Any]]
 Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 
-LARGEST_EPSILON = 500
 MATRIX_ENTRIES = 1 << 24
 USERS_AT_ONCE = 1 << 16
 
+OF_TALLIES: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "empirical": estimators.empirical,
+    "threshold": estimators.threshold,
+    "norm_sub": estimators.norm_sub,
+}
+
 
 @dataclass(frozen=True)
-class Mechanism(ABC):
+class Mechanism(Law):
     """A mechanism is an immutable value: its fields are its parameters.
+
+    It is a `Law`, to which it adds the device's side, and short ways to estimators and losses.
 
     Parameters
     ----------
@@ -45,30 +52,9 @@ class Mechanism(ABC):
         If an argument is of the wrong type.
     """
 
-    domain: Domain
-    epsilon: float
-
-    protects_every_value: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _checks.instance(self.domain, "domain", Domain)
-        epsilon = _checks.budget(self.epsilon, "epsilon")
-        if epsilon > LARGEST_EPSILON:
-            raise ValueError(
-                f"epsilon must be at most {LARGEST_EPSILON}, beyond which probabilities are too "
-                f"small for floating point, got {epsilon}"
-            )
-        object.__setattr__(self, "epsilon", epsilon)
-
-    @property
-    def sensitive(self) -> NDArray[np.intp]:
-        """Indices of the values that this mechanism protects, increasing."""
-        return np.arange(self.domain.size) if self.protects_every_value else self.domain.sensitive
-
-    @property
-    def nonsensitive(self) -> NDArray[np.intp]:
-        """Indices of the values that this mechanism may reveal, increasing."""
-        return np.arange(0) if self.protects_every_value else self.domain.nonsensitive
+    names: ClassVar[Names] = {}
+    """The names under which tables and figures show it, each with further fields that it has then.
+    """
 
     def privatize(self, values: Any, rng: Seed = None) -> Any:
         """Perturb each user's value; this is what runs on the user's side.
@@ -90,14 +76,15 @@ class Mechanism(ABC):
         Raises
         ------
         ValueError, TypeError
-            If a value is not in the domain.
+            If a value is not in the domain. What was given is neither in the message nor in the
+            context of the exception: it may be an answer.
         """
-        indices = self.domain.indices(values)
+        indices = self.domain.indices(values, secret=True)
         generator = _checks.generator(rng, "rng")
         users = np.atleast_1d(indices)
         reports = np.empty(users.size, dtype=self.report_dtype)
-        for block in blocks(users.size, USERS_AT_ONCE):
-            reports[block] = self._perturb(users[block], generator)
+        for chunk in chunks(users.size, USERS_AT_ONCE):
+            reports[chunk] = self._perturb(users[chunk], generator)
         return reports if indices.ndim else reports[0]
 
     def tally(self, reports: ArrayLike) -> Tally:
@@ -115,8 +102,34 @@ class Mechanism(ABC):
         TypeError
             If the reports are not of this mechanism's type.
         """
-        checked = self._possible_reports(reports)
+        checked = self.check(reports)
         return Tally(self, len(checked), self._count(checked))
+
+    def check(self, reports: ArrayLike) -> NDArray[Any]:
+        """Return reports as an array of their type, or refuse them.
+
+        Parameters
+        ----------
+        reports : array_like
+            What a collector received, one report or many.
+
+        Returns
+        -------
+        (n, ...) ndarray
+            Of `report_dtype`, one report along the first axis.
+
+        Raises
+        ------
+        ValueError
+            If a report is one that this mechanism cannot produce.
+        TypeError
+            If the reports are not of this mechanism's type.
+        """
+        array = self._as_reports(reports)
+        for met, condition in self._conditions(array):
+            if not met.all():
+                raise ValueError(f"reports must {condition}, got {array[~met][0].tolist()}")
+        return array
 
     def possible(self, reports: ArrayLike) -> NDArray[np.bool_]:
         """Tell which reports this mechanism can produce; `tally` and `evidence` take only these.
@@ -143,14 +156,6 @@ class Mechanism(ABC):
             possible &= met
         return possible
 
-    def _possible_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        """Return reports along the first axis; refuse those that this mechanism cannot produce."""
-        array = self._as_reports(reports)
-        for met, condition in self._conditions(array):
-            if not met.all():
-                raise ValueError(f"reports must {condition}, got {array[~met][0].tolist()}")
-        return array
-
     def _as_reports(self, reports: ArrayLike) -> NDArray[Any]:
         """Return reports of the mechanism's type, one along the first axis."""
         array = _checks.as_array(reports, "reports")
@@ -174,7 +179,8 @@ class Mechanism(ABC):
     def simulate(self, true_counts: ArrayLike, rng: Seed = None) -> Tally:
         """Draw a tally with the law of `tally(privatize(...))` on a population.
 
-        This takes O(k), or for block designs of sizes d O(k + s Σ d), however many users there are.
+        For the mechanisms of the paper this takes O(k), and for block designs of sizes d
+        O(k + s Σ d), however many users there are.
 
         Parameters
         ----------
@@ -202,7 +208,9 @@ class Mechanism(ABC):
         reports : Tally, Evidence or array_like
             The collector's tally or evidence, or the reports themselves.
         method : {"empirical", "threshold", "norm_sub", "em", "mle"}
-            The estimator, by its name in `uldp.estimators`.
+            The first three are functions of a tally, in `uldp.estimators`; "em" is `likelihood.em`,
+            by default from the estimate "threshold" as in the paper, and "mle"
+            `likelihood.maximum_likelihood`, which need reports or evidence where a report is a set.
         **options
             Passed on to the estimator.
 
@@ -213,9 +221,17 @@ class Mechanism(ABC):
         Raises
         ------
         ValueError
-            If there are no reports, they do not fit the mechanism, or the method is unknown.
+            If there are no reports, they do not fit the mechanism or the method, or there is no
+            such method.
         """
-        return estimators.estimate(self, reports, method, **options)
+        _checks.choice(method, "method", (*OF_TALLIES, "em", "mle"))
+        if method in OF_TALLIES:
+            return OF_TALLIES[method](self._as_tally(reports), **options)
+        if method == "mle":
+            return self.maximum_likelihood(reports, **options).p
+        if "start" not in options:
+            options["start"] = estimators.threshold(self._as_tally(reports))
+        return likelihood.em(self._as_evidence(reports), **options)
 
     @abstractmethod
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
@@ -243,8 +259,15 @@ class Mechanism(ABC):
             As for `evidence`.
         tolerance : float, optional
             What the certificate must reach (see `likelihood.maximum_likelihood`).
+
+        Raises
+        ------
+        ValueError
+            If there are no reports, they do not fit the mechanism, or the tolerance is not above 0.
+        ArithmeticError
+            If the certificate stays above the tolerance.
         """
-        return likelihood.maximum_likelihood(estimators.as_evidence(self, reports), tolerance)
+        return likelihood.maximum_likelihood(self._as_evidence(reports), tolerance)
 
     def l1_loss(self, p: ArrayLike, n: int, exact: bool = False) -> float:
         """Return the expected l1 loss of the empirical estimate (see `losses.l1_loss`)."""
@@ -254,24 +277,14 @@ class Mechanism(ABC):
         """Return the expected squared l2 loss of the empirical estimate (see `losses.l2_loss`)."""
         return losses.l2_loss(self, p, n, exact)
 
-    def worst_case(self, norm: losses.Norm) -> NDArray[np.float64]:
+    def worst_case(self, loss: losses.Loss) -> NDArray[np.float64]:
         """Return the distribution, shape (k,), of the largest loss (see `losses.worst_case`)."""
-        return losses.worst_case(self, norm)
+        return losses.worst_case(self, loss)
 
     @property
     @abstractmethod
     def report_dtype(self) -> np.dtype[Any]:
         """The type of one report; a vector of bytes is a dtype with a shape."""
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        """The shape of a tally's counts, (k,) unless said otherwise."""
-        return (self.domain.size,)
-
-    @property
-    @abstractmethod
-    def decoder(self) -> Decoder:
-        """The empirical estimate, and the law of its errors."""
 
     @property
     @abstractmethod
@@ -296,15 +309,21 @@ class Mechanism(ABC):
     def protected(self) -> NDArray[np.bool_]:
         """Which of `outputs` lie in Y_P, so that they reveal no value; shape (|Y|,)."""
 
-    @abstractmethod
     def transition_matrix(self) -> NDArray[np.float64]:
-        """Return Q(y|x) over the reachable outputs, shape (k, |Y|).
+        """Return Q(y|x) over the reachable `outputs`, shape (k, |Y|).
 
         Raises
         ------
         ValueError
-            If the matrix would have more than 2^24 entries.
+            If the matrix would have more than 2^24 entries, or some would be too small for floating
+            point.
         """
+        self._check_matrix_size()
+        return self._matrix()
+
+    @abstractmethod
+    def _matrix(self) -> NDArray[np.float64]:
+        """Return the matrix of a domain that is small enough for it."""
 
     @abstractmethod
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
@@ -318,11 +337,33 @@ class Mechanism(ABC):
     def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """Count the supports in possible reports."""
 
-    @abstractmethod
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Draw the counts of a tally."""
+        """Draw the counts of a tally: unless there is a shorter way, report by report."""
+        counts = np.zeros(self.tally_shape, dtype=np.int64)
+        users = np.repeat(np.arange(self.domain.size), true_counts)
+        for chunk in chunks(users.size, USERS_AT_ONCE):
+            counts += self._count(self._perturb(users[chunk], rng))
+        return counts
+
+    def _as_tally(self, reports: ArrayLike | Tally | Evidence) -> Tally:
+        """Return the tally of reports, or the tally given after a check that it fits."""
+        if isinstance(reports, Evidence):
+            raise ValueError("reports must be reports or a tally here, got evidence")
+        if not isinstance(reports, Tally):
+            return self.tally(reports)
+        if reports.law != self:
+            raise ValueError(f"reports must be of {self!r}, got a tally of {reports.law!r}")
+        return reports
+
+    def _as_evidence(self, reports: ArrayLike | Tally | Evidence) -> Evidence:
+        """Return the evidence of reports, or the evidence given after a check that it fits."""
+        if not isinstance(reports, Evidence):
+            return self.evidence(reports)
+        if reports.law != self:
+            raise ValueError(f"reports must be of {self!r}, got evidence of {reports.law!r}")
+        return reports
 
     def _by_class(self, sensitive: float, nonsensitive: float) -> NDArray[np.float64]:
         """Return a (k,) array with one value on S and another on N."""
@@ -330,9 +371,9 @@ class Mechanism(ABC):
         values[self.sensitive] = sensitive
         return values
 
-    def _check_matrix_size(self, outputs: int) -> None:
-        if self.domain.size * outputs > MATRIX_ENTRIES:
+    def _check_matrix_size(self) -> None:
+        if self.domain.size * self.output_count > MATRIX_ENTRIES:
             raise ValueError(
-                f"the domain is too large for its matrix: {self.domain.size} x {outputs} entries, "
-                f"at most {MATRIX_ENTRIES} are allowed"
+                f"the domain is too large for its matrix: {self.domain.size} x {self.output_count} "
+                f"entries, at most {MATRIX_ENTRIES} are allowed"
             )

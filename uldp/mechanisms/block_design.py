@@ -8,17 +8,20 @@ from functools import cached_property
 from itertools import combinations
 from math import comb
 from numbers import Real
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks, estimators, limits
-from uldp._bits import bernoulli, blocks, pack, unpack
+from uldp import _checks, limits
+from uldp._bits import bernoulli
+from uldp._chunks import chunks
+from uldp._fields import set_fields
 from uldp._subsets import column_counts, random_subsets, random_subsets_around
 from uldp.likelihood import Evidence
-from uldp.mechanisms.blocks import BlockDecoder, BlockLaw, best_mass
-from uldp.mechanisms.sets import SetMechanism
+from uldp.mechanisms.base import Names
+from uldp.mechanisms.block_decoder import BlockDecoder, BlockLaw, best_mass
+from uldp.mechanisms.set_reports import SetReports
 from uldp.tallies import Tally
 
 __all__ = ["UtilityOptimizedBlockDesign"]
@@ -31,7 +34,7 @@ USERS_OF_ONE_DRAW = 500_000_000
 
 
 @dataclass(frozen=True)
-class UtilityOptimizedBlockDesign(SetMechanism):
+class UtilityOptimizedBlockDesign(SetReports):
     """Utility-optimized block design with all subsets as blocks, (X_S, ε)-uBD (Yoon et al. 2025).
 
     A user first draws a size d with probability λ_d, whatever her value. If her value is sensitive
@@ -69,6 +72,8 @@ class UtilityOptimizedBlockDesign(SetMechanism):
         If an argument is of the wrong type.
     """
 
+    names: ClassVar[Names] = {"uBD": {}}
+
     sizes: int | Mapping[int, float] | Iterable[tuple[int, float]] | None = None
 
     def __post_init__(self) -> None:
@@ -79,7 +84,7 @@ class UtilityOptimizedBlockDesign(SetMechanism):
             sizes = _as_sizes({d: round(float(w), DIGITS) for d, w in enumerate(best, 1)}, s)
         else:
             sizes = _as_sizes(self.sizes, s)
-        object.__setattr__(self, "sizes", sizes)
+        set_fields(self, sizes=sizes)
 
     @cached_property
     def _law(self) -> BlockLaw:
@@ -105,14 +110,14 @@ class UtilityOptimizedBlockDesign(SetMechanism):
     def outputs(self) -> NDArray[Any]:
         """All reports: the sets, size by size, then the non-sensitive values."""
         s, values = self.sensitive.size, self.nonsensitive.size
-        self._check_matrix_size(self.output_count)
+        self._check_matrix_size()
         sets = np.zeros((self.output_count, s), dtype=np.bool_)
         members = (m for size, _ in self._sizes for m in combinations(range(s), size))
         for row, chosen in enumerate(members):
             sets[row, list(chosen)] = True
         unrevealed = np.zeros(self.output_count - values, dtype=np.int64)
         revealed = np.append(unrevealed, np.arange(1, values + 1))
-        reports = self._reports(pack(sets), revealed)
+        reports = self._reports(self._sets.pack(sets), revealed)
         reports.setflags(write=False)
         return reports
 
@@ -127,10 +132,9 @@ class UtilityOptimizedBlockDesign(SetMechanism):
         """Σ λ_d (1 - μ_d), the probability to send no set."""
         return self._law.revealed if self.nonsensitive.size else 0.0
 
-    def transition_matrix(self) -> NDArray[np.float64]:
-        """Return Q(y|x) over the reachable outputs, shape (k, Σ C(s, d) + |X_N|)."""
+    def _matrix(self) -> NDArray[np.float64]:
         law, s, protected = self._law, self.sensitive.size, self.protected
-        sets = unpack(self.outputs[protected, : self._set_bytes], s).astype(bool)
+        sets = self._sets.unpack(self._sets_of(self.outputs[protected]))
         size = np.searchsorted(law.sizes, sets.sum(axis=1))
         each = law.weights / [float(comb(s, d)) for d in law.sizes.tolist()]
         with_own, without_own = each * law.own / law.held, each * law.hidden
@@ -149,12 +153,12 @@ class UtilityOptimizedBlockDesign(SetMechanism):
         """
         if any(size > 1 for size, _ in self._sizes):
             return super().evidence(reports)
-        counts = estimators.as_tally(self, reports).counts
+        counts = self._as_tally(reports).counts
         return Evidence(self, None, counts[self.sensitive], counts[self.nonsensitive])
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
         places, law = self._place[users], self._law
-        sets = np.zeros((users.size, self._set_bytes), dtype=np.uint8)
+        sets = np.zeros((users.size, self._sets.width), dtype=np.uint8)
         revealed = np.maximum(-places, 0)
         if not self._sizes:
             return self._reports(sets, revealed)
@@ -180,34 +184,42 @@ class UtilityOptimizedBlockDesign(SetMechanism):
     ) -> None:
         """Put uniformly random sets into these rows, each with or without an own value."""
         s = self.sensitive.size
-        for block in blocks(rows.size, max(1, BYTES_AT_ONCE // s)):
+        for chunk in chunks(rows.size, max(1, BYTES_AT_ONCE // s)):
             if own is None:
-                chosen = random_subsets(rng, rows[block].size, s, size)
+                chosen = random_subsets(rng, rows[chunk].size, s, size)
             else:
-                chosen = random_subsets_around(rng, own[0][block], s, size, own[1])
-            sets[rows[block]] = pack(chosen)
+                chosen = random_subsets_around(rng, own[0][chunk], s, size, own[1])
+            sets[rows[chunk]] = self._sets.pack(chosen)
 
     def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
         yield from super()._conditions(reports)
-        allowed, sizes = [size for size, _ in self._sizes], self._set_sizes(reports)
+        allowed, sizes = [size for size, _ in self._sizes], self._sets.sizes(self._sets_of(reports))
         met = np.where(self._revealed(reports) > 0, sizes == 0, np.isin(sizes, allowed))
         yield met, f"reveal a value or hold a set of {allowed} sensitive ones"
+
+    def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
+        """Yield that each report is a whole set, or reveals a value."""
+        yield from super().count_conditions(counts, n)
+        table = counts.reshape(-1, self.domain.size)
+        held, revealed = table[:, self.sensitive], int(table[0, self.nonsensitive].sum())
+        sizes = self._law.sizes if self._sizes else np.ones(1, dtype=np.int64)
+        sets, rest = np.divmod(held.sum(axis=1), sizes)
+        total = int(sets.sum()) + revealed
+        yield not rest.any() and total == n, f"be of n sets or values, got {total}"
+        yield not table[1:, self.nonsensitive].any(), "hold revealed values in the first row alone"
+        yield bool((held <= sets[:, None]).all()), "hold a value at most once in each set"
 
     def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         table = np.zeros((max(len(self._sizes), 1), self.domain.size), dtype=np.int64)
         table[0, self.nonsensitive] = self._count_revealed(reports)
+        sets = self._sets_of(reports)
         if len(self._sizes) == 1:
-            table[0, self.sensitive] = self._count_sets(reports)
+            table[0, self.sensitive] = self._sets.counts(sets)
         else:
-            sizes = self._set_sizes(reports)
+            sizes = self._sets.sizes(sets)
             for row, (size, _) in enumerate(self._sizes):
-                table[row, self.sensitive] = self._count_sets(reports[sizes == size])
+                table[row, self.sensitive] = self._sets.counts(sets[sizes == size])
         return table.reshape(self.tally_shape)
-
-    def _set_sizes(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
-        ones = np.bitwise_count(reports[:, : self._set_bytes])
-        sizes: NDArray[np.int64] = ones.sum(axis=1, dtype=np.int64)
-        return sizes
 
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from uldp import _checks
-from uldp._bits import bernoulli, pack, random_bytes, unpack
-from uldp.decoders import Support
-from uldp.mechanisms.sets import SetMechanism
-from uldp.optimal_theta import minimax_log_odds
+from uldp._bits import bernoulli, random_bytes
+from uldp._fields import set_fields
+from uldp.decoders import SupportDecoder
+from uldp.mechanisms.base import Names
+from uldp.mechanisms.set_reports import SetReports
+from uldp.mechanisms.theta import minimax_log_odds
 
 __all__ = ["Rappor", "UtilityOptimizedRappor"]
 
 LEAST_THETA = 1e-80
+SMALLEST_LOGARITHM = np.log(np.finfo(float).tiny)
+PRECISION = 1e-7
 
 
 @dataclass(frozen=True)
-class UtilityOptimizedRappor(SetMechanism):
+class UtilityOptimizedRappor(SetReports):
     """Utility-optimized RAPPOR, the (X_S, θ, ε)-uRAP of Definition 4 (eqs. 7-10).
 
     A user sends one bit per value. On X_S the bit of her own value is 1 with probability θ, each
@@ -55,7 +58,10 @@ class UtilityOptimizedRappor(SetMechanism):
         If an argument is of the wrong type.
     """
 
+    names: ClassVar[Names] = {"uRAP": {}, "uRAP, best θ": {"theta": "optimal"}}
+
     theta: float | Literal["optimal"] | None = None
+    _chosen: float | Literal["optimal"] | None = field(init=False, repr=False, compare=False)
     _log_odds: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,16 +79,10 @@ class UtilityOptimizedRappor(SetMechanism):
             if theta < LEAST_THETA:
                 raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
             log_odds = float(logit(theta))
-        object.__setattr__(self, "theta", theta)
-        object.__setattr__(self, "_log_odds", log_odds)
-
-    @property
-    def decoder(self) -> Support:
-        """Each count by itself, by the law of `support`."""
-        return self.support
+        set_fields(self, theta=theta, _chosen=self.theta, _log_odds=log_odds)
 
     @cached_property
-    def support(self) -> Support:
+    def decoder(self) -> SupportDecoder:
         """θ and d1 on X_S, 1 - d2 = θ(1 - e^-ε) and 0 on X_N."""
         theta, not_theta = expit(self._log_odds), expit(-self._log_odds)
         other, not_other = (
@@ -91,22 +91,22 @@ class UtilityOptimizedRappor(SetMechanism):
         )
         growth, shrink = -np.expm1(-self.epsilon), np.exp(-self.epsilon)
         shown = theta * growth
-        return Support(
+        return SupportDecoder(
             own=self._by_class(theta, shown),
             not_own=self._by_class(not_theta, not_theta + theta * shrink),
             other=self._by_class(other, 0),
             not_other=self._by_class(not_other, 1),
             gain=self._by_class(shown * not_other, shown),
+            names_one=False,
         )
 
     @cached_property
     def outputs(self) -> NDArray[Any]:
         """All reports: each set of sensitive values, alone and with each non-sensitive value."""
-        s, revealed = self.sensitive.size, np.arange(self.nonsensitive.size + 1)
-        self._check_matrix_size(self.output_count)
-        sets = np.array(list(product([False, True], repeat=s)), dtype=np.bool_).reshape(1 << s, s)
+        self._check_matrix_size()
+        sets, revealed = self._sets.all(), np.arange(self.nonsensitive.size + 1)
         reports = self._reports(
-            np.repeat(pack(sets), revealed.size, axis=0), np.tile(revealed, len(sets))
+            np.repeat(sets, revealed.size, axis=0), np.tile(revealed, len(sets))
         )
         reports.setflags(write=False)
         return reports
@@ -119,13 +119,19 @@ class UtilityOptimizedRappor(SetMechanism):
     @property
     def revealed_share(self) -> float:
         """1 - d2, the probability that the own bit on X_N is 1."""
-        return float(self.support.own[self.nonsensitive[0]]) if self.nonsensitive.size else 0.0
+        return float(self.decoder.own[self.nonsensitive[0]]) if self.nonsensitive.size else 0.0
 
-    def transition_matrix(self) -> NDArray[np.float64]:
-        """Return Q(y|x) of eqs. (7)-(10) over the reachable outputs, shape (k, 2^s (|X_N| + 1))."""
-        bits = unpack(self.outputs[:, : self._set_bytes], self.sensitive.size).astype(bool)
+    def _matrix(self) -> NDArray[np.float64]:
+        """Return Q(y|x) of eqs. (7)-(10)."""
+        if not self._matrix_fits_floats:
+            raise ValueError(
+                f"epsilon must be at most {self._largest_epsilon_of_matrix():.6g} for the matrix "
+                f"of this domain and theta, whose entries are too small for floating point "
+                f"beyond, got {self.epsilon}"
+            )
+        bits = self._sets.unpack(self._sets_of(self.outputs))
         revealed = self._revealed(self.outputs)
-        law = self.support
+        law = self.decoder
         matrix = np.empty((self.domain.size, len(self.outputs)))
         others = np.where(bits, law.other[self.sensitive], law.not_other[self.sensitive])
         for x, place in enumerate(self._place):
@@ -141,24 +147,39 @@ class UtilityOptimizedRappor(SetMechanism):
             matrix[x] = each_bit.prod(axis=1) * reveal
         return matrix
 
+    @property
+    def _matrix_fits_floats(self) -> bool:
+        """Whether the smallest entry, every bit of its output the less likely one, is normal."""
+        law, S = self.decoder, self.sensitive
+        own_bit = np.log(np.minimum(law.own, law.not_own))
+        other_bit = np.log(np.minimum(law.other[S], law.not_other[S]).min(initial=1))
+        least = own_bit + (S.size - np.isin(np.arange(self.domain.size), S)) * other_bit
+        return bool(least.min() > SMALLEST_LOGARITHM)
+
+    def _largest_epsilon_of_matrix(self) -> float:
+        low, high = _checks.LEAST_EPSILON, self.epsilon
+        while high - low > PRECISION * high:
+            middle = (low + high) / 2
+            fits = replace(self, epsilon=middle, theta=self._chosen)._matrix_fits_floats
+            low, high = (middle, high) if fits else (low, middle)
+        return low
+
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
         places = self._place[users]
         return self._reports(self._draw_sets(places, rng), self._draw_revealed(places, rng))
 
     def _draw_sets(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint8]:
-        s, width, law = self.sensitive.size, self._set_bytes, self.support
-        if not s:
+        width, law = self._sets.width, self.decoder
+        if not width:
             return np.empty((places.size, 0), dtype=np.uint8)
         any_sensitive = self.sensitive[0]
         noise = law.other[any_sensitive], law.not_other[any_sensitive]
         sets = random_bytes(rng, *noise, places.size * width).reshape(places.size, width)
-        sets[:, -1] &= np.uint8(255 >> (-s % 8))
+        sets[:, -1] &= np.uint8(self._sets.last_byte)
         holders = np.flatnonzero(places > 0)
         on = bernoulli(rng, law.own[any_sensitive], law.not_own[any_sensitive], holders.size)
-        byte, bit = np.divmod(places[holders] - 1, 8)
-        mask = np.left_shift(1, bit).astype(np.uint8)
-        without = sets[holders, byte] & ~mask
-        sets[holders, byte] = without | mask * on
+        byte, own_bit = self._sets.place(places[holders] - 1)
+        sets[holders, byte] = sets[holders, byte] & ~own_bit | own_bit * on
         return sets
 
     def _draw_revealed(
@@ -166,7 +187,7 @@ class UtilityOptimizedRappor(SetMechanism):
     ) -> NDArray[np.int32]:
         if not self.nonsensitive.size:
             return np.zeros_like(places)
-        law, any_nonsensitive = self.support, self.nonsensitive[0]
+        law, any_nonsensitive = self.decoder, self.nonsensitive[0]
         shown = bernoulli(
             rng, law.own[any_nonsensitive], law.not_own[any_nonsensitive], places.size
         )
@@ -174,14 +195,14 @@ class UtilityOptimizedRappor(SetMechanism):
 
     def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         counts = np.empty(self.domain.size, dtype=np.int64)
-        counts[self.sensitive] = self._count_sets(reports)
+        counts[self.sensitive] = self._sets.counts(self._sets_of(reports))
         counts[self.nonsensitive] = self._count_revealed(reports)
         return counts
 
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        law = self.support
+        law = self.decoder
         dropped = rng.binomial(true_counts, law.not_own)
         added = rng.binomial(true_counts.sum() - true_counts, law.other)
         return true_counts - dropped + added
@@ -195,3 +216,4 @@ class Rappor(UtilityOptimizedRappor):
     """
 
     protects_every_value = True
+    names: ClassVar[Names] = {"RAPPOR": {}}

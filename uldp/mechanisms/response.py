@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import estimators
 from uldp._bits import bernoulli
-from uldp.decoders import Support
+from uldp.decoders import SupportDecoder
 from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Mechanism
+from uldp.mechanisms.base import Names
+from uldp.mechanisms.index_reports import IndexReports
 from uldp.tallies import Tally
 
 __all__ = ["RandomizedResponse", "UtilityOptimizedRR"]
 
 
 @dataclass(frozen=True)
-class UtilityOptimizedRR(Mechanism):
+class UtilityOptimizedRR(IndexReports):
     """Utility-optimized randomized response, the (X_S, ε)-uRR of Definition 3 (eq. 6).
 
     A user reports her own value with probability (e^ε - 1)/(s + e^ε - 1), where s = |X_S|, and
@@ -29,30 +28,37 @@ class UtilityOptimizedRR(Mechanism):
     in a report is true. This is (X_S, X_S, ε)-ULDP (Proposition 2). With no sensitive values every
     report is true; with one sensitive value of two it is Mangat's randomized response.
 
-    A report is an integer, the index of a value. See `Mechanism` for parameters and errors.
+    A report is an integer, the index of a value.
+
+    Parameters
+    ----------
+    domain : Domain
+        The values, and which of them are sensitive.
+    epsilon : float
+        The privacy budget ε, in nats.
+
+    Raises
+    ------
+    ValueError
+        If ε does not lie in 1e-9..500.
+    TypeError
+        If an argument is of the wrong type.
     """
 
-    @property
-    def report_dtype(self) -> np.dtype[Any]:
-        """The type of one report: int64, the index of a value."""
-        return np.dtype(np.int64)
-
-    @property
-    def decoder(self) -> Support:
-        """Each count by itself, by the law of `support`."""
-        return self.support
+    names: ClassVar[Names] = {"uRR": {}}
 
     @cached_property
-    def support(self) -> Support:
+    def decoder(self) -> SupportDecoder:
         """c1, c2 and c3 of eq. (6): own is c1 on X_S and c3 on X_N, other is c2 and 0."""
         s = self.sensitive.size
         kept, replaced, each = self._choices
-        return Support(
+        return SupportDecoder(
             own=self._by_class(kept + each, kept),
             not_own=self._by_class((s - 1) * each, replaced),
             other=self._by_class(each, 0),
             not_other=self._by_class(kept + (s - 1) * each, 1),
             gain=self._by_class(kept, kept),
+            names_one=True,
         )
 
     @property
@@ -61,11 +67,6 @@ class UtilityOptimizedRR(Mechanism):
         shrink, growth = np.exp(-self.epsilon), -np.expm1(-self.epsilon)
         total = growth + self.sensitive.size * shrink
         return growth / total, self.sensitive.size * shrink / total, shrink / total
-
-    @property
-    def outputs(self) -> NDArray[Any]:
-        """The reports 0, ..., k - 1."""
-        return np.arange(self.domain.size)
 
     @property
     def output_count(self) -> int:
@@ -82,10 +83,9 @@ class UtilityOptimizedRR(Mechanism):
         """Y_P = X_S: a report that names a sensitive value."""
         return np.isin(self.outputs, self.sensitive)
 
-    def transition_matrix(self) -> NDArray[np.float64]:
-        """Return Q(y|x) of eq. (6), shape (k, k)."""
-        self._check_matrix_size(self.domain.size)
-        matrix = np.diag(self.support.gain)
+    def _matrix(self) -> NDArray[np.float64]:
+        """Return Q(y|x) of eq. (6)."""
+        matrix = np.diag(self.decoder.gain)
         matrix[:, self.sensitive] += self._choices[2]
         return matrix
 
@@ -97,17 +97,9 @@ class UtilityOptimizedRR(Mechanism):
             reports[moved] = self.sensitive[rng.integers(self.sensitive.size, size=moved.size)]
         return reports
 
-    def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
-        k = self.domain.size
-        negative_are_beyond_k = reports.view(np.uint64)
-        yield negative_are_beyond_k < k, f"lie in 0..{k - 1}"
-
-    def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        return np.bincount(reports, minlength=self.domain.size)
-
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
         """Return what the likelihood depends on: all of a tally (see `Mechanism.evidence`)."""
-        counts = estimators.as_tally(self, reports).counts
+        counts = self._as_tally(reports).counts
         return Evidence(self, None, counts[self.sensitive], counts[self.nonsensitive])
 
     def _simulate_counts(
@@ -125,7 +117,22 @@ class UtilityOptimizedRR(Mechanism):
 class RandomizedResponse(UtilityOptimizedRR):
     """k-ary randomized response (RR, eq. 2): the uRR in which every value is sensitive.
 
-    It is ε-LDP. See `Mechanism` for parameters and errors.
+    It is ε-LDP, and a report is an integer, the index of a value.
+
+    Parameters
+    ----------
+    domain : Domain
+        The values.
+    epsilon : float
+        The privacy budget ε, in nats.
+
+    Raises
+    ------
+    ValueError
+        If ε does not lie in 1e-9..500.
+    TypeError
+        If an argument is of the wrong type.
     """
 
     protects_every_value = True
+    names: ClassVar[Names] = {"RR": {}}

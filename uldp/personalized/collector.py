@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp._fields import set_fields
 from uldp.likelihood import Evidence
 from uldp.mechanisms import Mechanism
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
@@ -51,8 +52,7 @@ class JointLaw:
         shape = self.domain.base.size, 1 + len(self.domain.tags)
         table = _checks.numbers(self.probabilities, "probabilities", shape)
         table = _checks.distribution(table.ravel(), "probabilities", table.size).reshape(shape)
-        table.setflags(write=False)
-        object.__setattr__(self, "probabilities", table)
+        set_fields(self, probabilities=table)
 
     @classmethod
     def of_users(cls, domain: TaggedDomain, values: ArrayLike, intermediate: ArrayLike) -> JointLaw:

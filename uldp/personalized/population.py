@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp._fields import set_fields
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import Seed
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
-from uldp.personalized.users import secret_tags, secret_values
+from uldp.personalized.users import secret_tags
 from uldp.tallies import Tally
 
 __all__ = ["SecretMaps"]
@@ -63,14 +64,12 @@ class SecretMaps:
                 f"{', '.join(map(str, shapes))}"
             )
         users = _users(self.users)
-        values = secret_values(self.domain, self.values, "values")
+        values = self.domain.base.indices(self.values, "values", secret=True)
         tags = secret_tags(self.domain, self.tags, "tags")
         rows = np.sort(users * self.domain.base.size + values)
         if (rows[1:] == rows[:-1]).any():
             raise ValueError("values must not hold a value twice for the same user")
-        for name, column in (("users", users), ("values", values), ("tags", tags)):
-            column.setflags(write=False)
-            object.__setattr__(self, name, column)
+        set_fields(self, users=users, values=values, tags=tags)
 
     def intermediate(self, values: ArrayLike) -> NDArray[np.intp]:
         """Apply each user's pre-processor to her value.
@@ -124,8 +123,21 @@ class SecretMaps:
     def simulate(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Tally:
         """Draw a tally with the law of ``common.tally(privatize(common, values))``.
 
-        The values are mapped and counted, the rest takes O(k + κ). See `privatize` for parameters
-        and errors.
+        The values are mapped and counted, the rest takes O(k + κ).
+
+        Parameters
+        ----------
+        common : Mechanism
+            The common mechanism, over the domain of these maps.
+        values : (n,) array_like of labels or indices
+            The value in X of each user.
+        rng : optional
+            What `numpy.random.default_rng` takes.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism is over another domain, or the values are not as in `intermediate`.
         """
         self._check_common(common)
         counts = np.bincount(self.intermediate(values), minlength=self.domain.size)

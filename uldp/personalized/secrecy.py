@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp._bits import unpack
+from uldp._packed import PackedSets
 from uldp.likelihood import Evidence
 from uldp.mechanisms import Mechanism
 from uldp.personalized.tagged import tagged_domain
@@ -104,10 +104,7 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
 
 def _named(evidence: Evidence) -> NDArray[np.bool_]:
     """Return which sensitive values the only report names."""
-    sensitive = evidence.mechanism.sensitive.size
-    named: NDArray[np.bool_] = (
-        evidence.times > 0
-        if evidence.sets is None
-        else unpack(evidence.sets.T, sensitive)[0].astype(np.bool_)
-    )
+    if evidence.sets is None:
+        return evidence.times > 0
+    named: NDArray[np.bool_] = PackedSets(evidence.law.sensitive.size).unpack(evidence.sets.T)[0]
     return named

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp import _checks
+from uldp._fields import set_fields
 from uldp.domain import Domain
 from uldp.mechanisms import Mechanism
 
@@ -70,10 +71,8 @@ class TaggedDomain(Domain):
                 f"tags must not give a bot the label of a value, got {min(clashes)[1:]!r}"
             )
         indices = np.arange(base.size, base.size + len(bots))
-        indices.setflags(write=False)
         super().__init__(values + bots, [*base.sensitive.tolist(), *indices.tolist()])
-        for name, value in (("base", base), ("tags", checked), ("bots", indices)):
-            object.__setattr__(self, name, value)
+        set_fields(self, base=base, tags=checked, bots=indices)
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uldp import _checks
+from uldp._fields import set_fields
 from uldp.domain import Domain
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import Seed
 from uldp.personalized.tagged import OTHERS, TaggedDomain, tagged_domain
 
-__all__ = ["PersonalizedMechanism", "secret_tags", "secret_values"]
+__all__ = ["PersonalizedMechanism", "secret_tags"]
 
 SecretMap = Mapping[str | int, str | int]
 """Values, each with its tag, by labels or by indices."""
@@ -57,9 +58,11 @@ class PersonalizedMechanism:
         If an argument is of the wrong type.
     """
 
+    # Not a field: what shows the fields of a dataclass must not show the map.
+    _intermediate: ClassVar[NDArray[np.intp]]
+
     common: Mechanism
     user_sensitive: InitVar[SecretMap]
-    _intermediate: NDArray[np.intp] = field(init=False, repr=False)
 
     def __post_init__(self, user_sensitive: SecretMap) -> None:
         domain = tagged_domain(self.common)
@@ -68,12 +71,11 @@ class PersonalizedMechanism:
                 "user_sensitive must be a mapping from values to tags, got a "
                 f"{type(user_sensitive).__name__}"
             )
-        values = secret_values(domain, list(user_sensitive), "user_sensitive")
+        values = domain.base.indices(list(user_sensitive), "user_sensitive", secret=True)
         tags = secret_tags(domain, list(user_sensitive.values()), "user_sensitive")
         intermediate = np.arange(domain.base.size)
         intermediate[values] = domain.bots[tags]
-        intermediate.setflags(write=False)
-        object.__setattr__(self, "_intermediate", intermediate)
+        set_fields(self, _intermediate=intermediate)
 
     @property
     def domain(self) -> Domain:
@@ -94,7 +96,7 @@ class PersonalizedMechanism:
         ValueError, TypeError
             If a value is not in X.
         """
-        return self._intermediate[self.domain.indices(values)]
+        return self._intermediate[self.domain.indices(values, secret=True)]
 
     def privatize(self, values: Any, rng: Seed = None) -> Any:
         """Return reports of the user's values (see `Mechanism.privatize`).
@@ -155,22 +157,6 @@ class PersonalizedMechanism:
             "a PersonalizedMechanism holds a user's secret and is not pickled or copied; its "
             "common mechanism can be"
         )
-
-
-# What follows handles secrets, which must not get into an exception: neither into its message nor
-# into the exception that Python would attach as its context if it were raised while one is handled.
-
-
-def secret_values(domain: TaggedDomain, values: Any, name: str) -> NDArray[np.intp]:
-    """Return the indices in X of sensitive values given as labels or as indices."""
-    error: type[Exception]
-    try:
-        return domain.base.indices(values)
-    except TypeError:
-        error, complaint = TypeError, "all be labels or all be indices"
-    except ValueError:
-        error, complaint = ValueError, "be in the domain"
-    raise error(f"{name}: the sensitive values must {complaint}")
 
 
 def secret_tags(domain: TaggedDomain, tags: Any, name: str) -> NDArray[np.intp]:

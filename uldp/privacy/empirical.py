@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta
+from scipy.special import betainccinv, betaincinv
 
 from uldp import _checks
 
@@ -117,8 +117,8 @@ def _bound(
     """Return the logarithm of the least ratio of the probabilities; shape of ``hits[0]``."""
     alarm = (1 - confidence) / 2
     misses = tested - hits
-    least = np.where(hits[0] > 0, beta.ppf(alarm, np.maximum(hits[0], 1), misses[0] + 1), 0)
-    most = np.where(misses[1] > 0, beta.isf(alarm, hits[1] + 1, np.maximum(misses[1], 1)), 1)
+    least = np.where(hits[0] > 0, betaincinv(np.maximum(hits[0], 1), misses[0] + 1, alarm), 0)
+    most = np.where(misses[1] > 0, betainccinv(hits[1] + 1, np.maximum(misses[1], 1), alarm), 1)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(least) - np.log(most))
 

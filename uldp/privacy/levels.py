@@ -5,17 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 
-if TYPE_CHECKING:
-    from uldp.mechanisms import Mechanism
-
 __all__ = ["Audit", "Channel", "Witness", "audit", "ldp_level", "osldp_level", "uldp_level"]
+
+
+class Explicit(Protocol):
+    """A mechanism whose matrix is known."""
+
+    @property
+    def protected(self) -> NDArray[np.bool_]:
+        """Which outputs are protected, shape (|Y|,)."""
+
+    def transition_matrix(self) -> NDArray[np.float64]:
+        """Return Q(y|x), shape (k, |Y|)."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +93,23 @@ class Channel:
         object.__setattr__(self, "protected", protected)
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> Channel:
-        """Return the explicit form of a mechanism on a small domain."""
-        _checks.mechanism(mechanism, "mechanism")
+    def of(cls, mechanism: Explicit) -> Channel:
+        """Return the explicit form of a mechanism on a small domain.
+
+        Parameters
+        ----------
+        mechanism : Mechanism or PersonalizedMechanism
+            Whatever has a matrix and a mask of protected outputs.
+
+        Raises
+        ------
+        ValueError
+            If the domain is too large for its matrix.
+        TypeError
+            If it has no matrix.
+        """
+        if not callable(getattr(mechanism, "transition_matrix", None)):
+            raise TypeError(f"mechanism must have a transition matrix, got {mechanism!r}")
         return cls(mechanism.transition_matrix(), mechanism.protected)
 
     @property

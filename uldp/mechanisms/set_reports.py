@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp._bits import column_sums
+from uldp._packed import PackedSets
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Mechanism
 from uldp.tallies import Tally
 
-__all__ = ["SetMechanism"]
+__all__ = ["SetReports"]
 
 
-class SetMechanism(Mechanism):
+class SetReports(Mechanism):
     """A mechanism whose report is a set of sensitive values and at most one revealed value.
 
     The layout in bytes is described under `UtilityOptimizedRappor`.
@@ -26,7 +26,7 @@ class SetMechanism(Mechanism):
     @property
     def report_dtype(self) -> np.dtype[Any]:
         """The type of one report: a row of bytes."""
-        return np.dtype((np.uint8, (self._set_bytes + self._revealed_dtype.itemsize,)))
+        return np.dtype((np.uint8, (self._sets.width + self._revealed_dtype.itemsize,)))
 
     @property
     def protected(self) -> NDArray[np.bool_]:
@@ -45,19 +45,24 @@ class SetMechanism(Mechanism):
                 "reports must be the reports themselves or their evidence, got a tally, which does "
                 "not know which bits came together"
             )
-        checked = self._possible_reports(reports)
+        checked = self.check(reports)
         revealed = self._count_revealed(checked)
-        sets = checked[self._revealed(checked) == 0, : self._set_bytes]
+        sets = self._sets_of(checked[self._revealed(checked) == 0])
         times = np.ones(len(sets), dtype=np.int64)
-        if self._set_bytes <= 2:
-            digits = 256 ** np.arange(self._set_bytes)
+        width = self._sets.width
+        if width <= 2:
+            digits = 256 ** np.arange(width)
             codes, times = np.unique(sets @ digits, return_counts=True)
             sets = (codes[:, None] // digits % 256).astype(np.uint8)
         return Evidence(self, np.ascontiguousarray(sets.T), times, revealed)
 
     @property
-    def _set_bytes(self) -> int:
-        return -(-self.sensitive.size // 8)
+    def _sets(self) -> PackedSets:
+        """Subsets of X_S, whose values count from 0."""
+        return PackedSets(self.sensitive.size)
+
+    def _sets_of(self, reports: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        return reports[:, : self._sets.width]
 
     @property
     def _revealed_dtype(self) -> np.dtype[Any]:
@@ -78,29 +83,29 @@ class SetMechanism(Mechanism):
         if not self.nonsensitive.size:
             return sets
         reports = np.empty(len(sets), dtype=self.report_dtype)
-        reports[:, : self._set_bytes] = sets
-        reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0] = revealed
+        reports[:, : self._sets.width] = sets
+        reports[:, self._sets.width :].view(self._revealed_dtype)[:, 0] = revealed
         return reports
 
     def _revealed(self, reports: NDArray[np.uint8]) -> NDArray[Any]:
         if not self.nonsensitive.size:
             return np.zeros(len(reports), dtype=np.uint8)
-        return reports[:, self._set_bytes :].view(self._revealed_dtype)[:, 0]
+        return reports[:, self._sets.width :].view(self._revealed_dtype)[:, 0]
 
     def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
         s, values = self.sensitive.size, self.nonsensitive.size
-        if s % 8:
-            last = reports[:, self._set_bytes - 1]
-            yield last < 1 << s % 8, f"have no bit set beyond the {s} sensitive values"
+        if s:
+            last = self._sets_of(reports)[:, -1]
+            yield last <= self._sets.last_byte, f"have no bit set beyond the {s} sensitive values"
         if values:
             revealed = self._revealed(reports)
             yield revealed <= values, f"reveal at most one of the {values} non-sensitive values"
 
+    def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
+        """Yield that a report reveals one value at most."""
+        revealed = int(counts.reshape(-1, self.domain.size)[0, self.nonsensitive].sum())
+        yield revealed <= n, f"reveal at most n values, got {revealed}"
+
     def _count_revealed(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Count the revealed values; shape (|X_N|,)."""
         return np.bincount(self._revealed(reports), minlength=self.nonsensitive.size + 1)[1:]
-
-    def _count_sets(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Count how many sets hold each sensitive value; shape (s,)."""
-        s = self.sensitive.size
-        return column_sums(reports[:, : self._set_bytes], s) if s else np.zeros(0, dtype=np.int64)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from uldp._multinomial import mean_absolute_value
-from uldp.decoders import Bernoulli, Decoder
+from uldp._fields import lock_arrays
+from uldp.decoders import Masses, OutcomeDecoder, Outcomes
 
 __all__ = ["BlockDecoder", "BlockLaw", "best_mass"]
-
-Masses = float | NDArray[np.float64]
-Outcomes = Iterator[tuple[float, Masses]]
 
 
 class BlockLaw:
@@ -65,23 +59,35 @@ class BlockLaw:
         self.hidden, self.shown = s * shrink / scale, d * growth / scale
         self.held, self.not_held = d / members, (s - d) / members
         self.revealed = float(self.weights @ self.shown) if s else 1.0
+        lock_arrays(self)
+
+    def apply_pairs(
+        self, size: int, p: NDArray[np.float64], foreign: float, w: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return P w, where P(x, z) is the chance that a set holds both x and z, and P(x, x) is 0.
+
+        Parameters
+        ----------
+        size : int
+            Which of the sizes the set has.
+        p : (s,) ndarray
+            The distribution on X_S.
+        foreign : float
+            p(X_N).
+        w : (s, m) ndarray
+            What P is applied to.
+        """
+        d, others, thirds = self.sizes[size], max(self.s - 1, 1), max(self.s - 2, 1)
+        with_own = self.own[size] * (d - 1) / others
+        with_neither = (with_own * (d - 2) + self.not_own[size] * d * (d - 1) / others) / thirds
+        of_foreign = self.hidden[size] * self.held[size] * (d - 1) / others
+        of_all, lean = with_neither * p.sum() + of_foreign * foreign, with_own - with_neither
+        rest, rest_p = w.sum(axis=0) - w, p @ w - p[:, None] * w
+        applied: NDArray[np.float64] = of_all * rest + lean * (p[:, None] * rest + rest_p)
+        return applied
 
 
-class Moments(NamedTuple):
-    """The mean square of what a report adds to the estimate of p(x), by who sends it.
-
-    Attributes
-    ----------
-    own, fellow, foreign : float
-        A user who holds x, another value of the class of x, or a value of the other class.
-    """
-
-    own: float
-    fellow: float
-    foreign: float
-
-
-class BlockDecoder(Decoder):
+class BlockDecoder(OutcomeDecoder):
     """The linear estimate from sets of random sizes that is best where p(X_S) is σ0.
 
     With m_d = σ0 + μ_d (1 - σ0), the probability that a report of size d is a set,
@@ -125,7 +131,8 @@ class BlockDecoder(Decoder):
         nonsensitive: NDArray[np.intp],
         mass: float,
     ) -> None:
-        self.law, self.sensitive, self.nonsensitive, self.mass = law, sensitive, nonsensitive, mass
+        super().__init__(sensitive, nonsensitive)
+        self.law, self.mass = law, mass
         s, nu = max(law.s, 1), max(law.nu, 1)
         reached = mass + law.hidden * (1 - mass)
         excess = law.shown * (1 - mass) / reached
@@ -145,6 +152,7 @@ class BlockDecoder(Decoder):
         self.hidden = self.foreign_mass / nu
         self.unnamed = (self.foreign_mass_revealed - 1 / law.revealed) / nu
         self.named = self.unnamed + 1 / law.revealed
+        lock_arrays(self)
 
     def estimate(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
         """Return the estimate from a tally's counts; it sums to 1."""
@@ -161,55 +169,39 @@ class BlockDecoder(Decoder):
         )
         return total / n
 
-    def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return n times the variance of each entry."""
-        variances = np.empty(p.size)
-        for members, outcomes in self._classes(p):
-            entries = p[members]
-            variances[members] = sum(
-                probability * (value - entries) ** 2 for value, probability in outcomes
-            )
-        return variances
+    def apply_second_moment(
+        self, p: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return M(p) w.
 
-    @property
-    def null_variances(self) -> NDArray[np.float64]:
-        """For each x the larger variance of those where X_S or X_N holds all of p."""
-        variances = np.zeros(self.law.s + self.law.nu)
-        for members, others, law in (
-            (self.sensitive, self.nonsensitive, self._sensitive_moments),
-            (self.nonsensitive, self.sensitive, self._nonsensitive_moments),
-        ):
-            if members.size:
-                possible = [law.fellow] * (members.size > 1) + [law.foreign] * (others.size > 0)
-                variances[members] = max(possible, default=0.0)
-        return variances
-
-    def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-        """Return E|p̂(x) - p(x)|, by enumeration of all counts but two."""
-        deviations = np.empty(p.size)
-        for members, outcomes in self._classes(p):
-            if not members.size:
-                continue
-            values, probabilities = zip(*outcomes, strict=True)
-            table = np.array([np.broadcast_to(q, members.size) for q in probabilities])
-            entries, first, place = np.unique(p[members], return_index=True, return_inverse=True)
-            each = [
-                mean_absolute_value(n, np.array(values) - entry, table[:, column]) / n
-                for entry, column in zip(entries, first, strict=True)
-            ]
-            deviations[members] = np.array(each)[place]
-        return deviations
-
-    def as_bernoulli(self, x: int) -> Bernoulli:
-        """Return the Bernoulli number of the same variance: n Var + p(x)² is affine in p(x)."""
-        sensitive = x in self.sensitive
-        law = self._sensitive_moments if sensitive else self._nonsensitive_moments
-        size = self.law.s if sensitive else self.law.nu
-        slope = law.own - law.foreign + (size - 1) * (law.fellow - law.foreign)
-        width = np.sqrt(slope**2 + 4 * law.foreign)
-        small = 2 * law.foreign / (width + abs(slope))
-        below, above = (small, width - small) if slope > 0 else (width - small, small)
-        return Bernoulli(below / width, above / width, 1 / width)
+        The row of a set A is that of no value in it, plus the contrast for each value of A; so M
+        follows from how often A holds a value, and two of them.
+        """
+        law, S, N = self.law, self.sensitive, self.nonsensitive
+        w = weights.reshape(p.size, -1)
+        mass_S, mass_N = p[S].sum(), p[N].sum()
+        applied = np.zeros_like(w)
+        for i, weight in enumerate(law.weights):
+            sent = law.hidden[i] * mass_N
+            held = law.own[i] * p[S] + law.fellow[i] * (mass_S - p[S]) + law.held[i] * sent
+            row = np.empty(p.size)
+            row[S], row[N] = self.outside[i], self.hidden[i]
+            products = row @ w
+            from_held = self.contrast[i] * (held @ w[S])
+            applied += weight * np.outer(row, (mass_S + sent) * products + from_held)
+            applied[S] += weight * self.contrast[i] * np.outer(held, products)
+            pairs = law.apply_pairs(i, p[S], mass_N, w[S])
+            applied[S] += weight * self.contrast[i] ** 2 * (held[:, None] * w[S] + pairs)
+        shown = law.revealed * p[N][:, None]
+        products = (
+            self.absent * w[S].sum(axis=0)
+            + self.unnamed * w[N].sum(axis=0)
+            + (self.named - self.unnamed) * w[N]
+        )
+        from_revealed = (shown * products).sum(axis=0)
+        applied[S] += self.absent * from_revealed
+        applied[N] += self.unnamed * from_revealed + (self.named - self.unnamed) * shown * products
+        return applied.reshape(weights.shape)
 
     @property
     def slope(self) -> float:
@@ -231,16 +223,7 @@ class BlockDecoder(Decoder):
         gained = float(law.weights @ (law.shown * (of_sets - of_revealed)))
         return gained - 2 * self.mass / s + 2 * (1 - self.mass) / nu
 
-    def _classes(self, p: NDArray[np.float64]) -> list[tuple[NDArray[np.intp], Outcomes]]:
-        """Return, for both classes, what a report can add to its entries, and how likely."""
-        S, N = self.sensitive, self.nonsensitive
-        mass_S, mass_N = p[S].sum(), p[N].sum()
-        return [
-            (S, self._sensitive_outcomes(p[S], mass_S - p[S], mass_N)),
-            (N, self._nonsensitive_outcomes(p[N], mass_N - p[N], mass_S)),
-        ]
-
-    def _sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+    def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
         """Yield what a report adds to an entry of X_S, and with what probability.
 
         The arguments are p at the value, at the rest of its class, and at the other class.
@@ -259,30 +242,13 @@ class BlockDecoder(Decoder):
             )
         yield self.absent, law.revealed * foreign
 
-    def _nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+    def nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
         """Yield the same for an entry of X_N."""
         law = self.law
         for i, weight in enumerate(law.weights):
             yield self.hidden[i], weight * (foreign + law.hidden[i] * (own + fellow))
         yield self.unnamed, law.revealed * fellow
         yield self.named, law.revealed * own
-
-    @property
-    def _sensitive_moments(self) -> Moments:
-        return _moments(self._sensitive_outcomes)
-
-    @property
-    def _nonsensitive_moments(self) -> Moments:
-        return _moments(self._nonsensitive_outcomes)
-
-
-def _moments(outcomes: Callable[[float, float, float], Outcomes]) -> Moments:
-    return Moments(
-        *(
-            float(sum(probability * value**2 for value, probability in outcomes(*holder)))
-            for holder in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-        )
-    )
 
 
 def best_mass(law: BlockLaw) -> float:

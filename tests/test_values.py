@@ -1,0 +1,199 @@
+"""Mechanisms, tallies and evidence are values: nobody changes them, and they tell no secret."""
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from cases import MECHANISMS, domains
+
+import uldp
+from uldp.likelihood import Evidence
+from uldp.mechanisms.block_decoder import BlockLaw
+from uldp.personalized import TaggedDomain
+from uldp.privacy import Channel, ldp_level
+
+DOMAIN = uldp.Domain(6, sensitive=[0, 1, 4])
+
+
+@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
+def make(request):
+    return request.param
+
+
+def arrays_of(value: object) -> list[np.ndarray]:
+    return [array for array in vars(value).values() if isinstance(array, np.ndarray)]
+
+
+def test_the_law_of_a_mechanism_cannot_be_changed(make):
+    mechanism = make(DOMAIN, 1.0)
+    holders = [mechanism.decoder, mechanism.domain]
+    holders += [part for part in vars(mechanism.decoder).values() if isinstance(part, BlockLaw)]
+    arrays = [array for holder in holders for array in arrays_of(holder)]
+    assert len(arrays) >= 4
+    assert not any(array.flags.writeable for array in arrays)
+    before = mechanism.privatize(np.arange(6).repeat(50), rng=1)
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array /= 2
+    np.testing.assert_array_equal(mechanism.privatize(np.arange(6).repeat(50), rng=1), before)
+
+
+def test_what_a_collector_keeps_cannot_be_changed(make):
+    mechanism = make(DOMAIN, 1.0)
+    reports = mechanism.privatize(np.arange(6).repeat(5), rng=0)
+    kept = mechanism.tally(reports), mechanism.evidence(reports)
+    for array in (*arrays_of(kept[0]), *arrays_of(kept[1])):
+        assert not array.flags.writeable
+
+
+def test_a_given_array_stays_the_callers():
+    sets, times = np.array([[1, 2]], dtype=np.uint8), np.array([3, 4])
+    evidence = Evidence(uldp.Rappor(uldp.Domain(3), 1.0), sets, times, [])
+    assert not evidence.sets.flags.writeable
+    sets[0, 0] = 1
+    times[0] = 3
+
+
+def test_copies_and_pickles_are_equal(make):
+    mechanism = make(DOMAIN, 1.0)
+    mechanism.decoder.variances(np.full(6, 1 / 6))
+    for same in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
+        assert same == mechanism
+        assert hash(same) == hash(mechanism)
+
+
+def test_masked_arrays_are_refused(make):
+    mechanism = make(DOMAIN, 1.0)
+    masked = np.ma.masked_array([0, 1, 2], mask=[False, True, False])
+    with pytest.raises(TypeError, match=r"values must .*labels or all be indices"):
+        mechanism.privatize(masked)
+    reports = mechanism.privatize([0, 1, 2], rng=0)
+    for call in (mechanism.tally, mechanism.evidence, mechanism.possible, mechanism.check):
+        with pytest.raises(TypeError, match="reports must not be a masked array"):
+            call(np.ma.masked_array(reports))
+    with pytest.raises(TypeError, match="true_counts must not be a masked array"):
+        mechanism.simulate(np.ma.masked_array(np.ones(6, dtype=int), mask=[1, 0, 0, 0, 0, 0]))
+
+
+def test_check_returns_the_reports_or_refuses_them(make):
+    mechanism = make(DOMAIN, 1.0)
+    reports = mechanism.privatize(np.arange(6), rng=0)
+    checked = mechanism.check(reports.tolist())
+    assert checked.dtype == mechanism.report_dtype.base
+    np.testing.assert_array_equal(checked, reports)
+    np.testing.assert_array_equal(mechanism.check(reports[2]), reports[2:3])
+    with pytest.raises(ValueError, match="reports must"):
+        mechanism.check(np.full_like(reports, 255))
+
+
+def test_counts_that_no_reports_have(make):
+    """For each tally of one to three reports, whatever a step of one makes of it."""
+    for domain in domains(3):
+        mechanism = make(domain, 1.0)
+        possible = {1: set(), 2: set()}
+        for first in mechanism.outputs:
+            one = mechanism.tally(first)
+            possible[1].add(one.counts.tobytes())
+            possible[2] |= {(one + mechanism.tally(y)).counts.tobytes() for y in mechanism.outputs}
+        shape = mechanism.tally_shape
+        for n in (1, 2):
+            for digits in np.ndindex(*[n + 1] * int(np.prod(shape))):
+                counts = np.array(digits, dtype=np.int64).reshape(shape)
+                if counts.tobytes() in possible[n]:
+                    assert uldp.Tally(mechanism, n, counts).n == n
+                else:
+                    with pytest.raises(ValueError, match="counts"):
+                        uldp.Tally(mechanism, n, counts)
+
+
+def test_sums_of_parts(make):
+    mechanism = make(DOMAIN, 1.0)
+    reports = mechanism.privatize(np.arange(6).repeat(9), rng=2)
+    parts = np.split(reports, [5, 11, 11, 40])
+    for keep in (mechanism.tally, mechanism.evidence):
+        whole = keep(reports)
+        assert sum(map(keep, parts)) == whole
+        assert keep(parts[0]) + 0 == 0 + keep(parts[0]) == keep(parts[0])
+        assert sum(map(keep, parts[::-1])) == whole
+        assert keep(parts[0]) != whole
+        with pytest.raises(TypeError):
+            whole + 1
+        with pytest.raises(TypeError):
+            whole + None
+
+
+def test_evidence_of_unlike_reports_is_unlike(make):
+    mechanism = make(uldp.Domain(3, sensitive=[0, 1]), 1.0)
+    evidence = [mechanism.evidence(y[None]) for y in mechanism.outputs]
+    said = [tuple(np.flatnonzero(one.revealed)) or ("set", y) for y, one in enumerate(evidence)]
+    for one, says in zip(evidence, said, strict=True):
+        assert [one == other for other in evidence] == [says == other for other in said]
+    assert evidence[0] != make(uldp.Domain(3, sensitive=[0, 1]), 2.0).evidence(
+        mechanism.outputs[:1]
+    )
+
+
+def test_a_set_that_occurs_often_is_listed_once_or_often():
+    mechanism = uldp.Rappor(uldp.Domain(3), 1.0)
+    once = Evidence(mechanism, np.array([[5, 0, 3]], dtype=np.uint8), [2, 0, 1], [])
+    often = Evidence(mechanism, np.array([[3, 5, 5]], dtype=np.uint8), [1, 1, 1], [])
+    assert once == often
+    assert once != Evidence(mechanism, np.array([[5, 3]], dtype=np.uint8), [1, 2], [])
+
+
+@pytest.mark.parametrize("answer", ["divorcedd", 7, ["married", "no"], 1.5, ["married", 3]])
+def test_exceptions_do_not_hold_the_answer(make, answer):
+    mechanism = make(uldp.Domain(["married", "divorced"], sensitive=["divorced"]), 1.0)
+    with pytest.raises((ValueError, TypeError), match="values must") as caught:
+        mechanism.privatize(answer)
+    assert caught.value.__context__ is None
+    assert caught.value.__cause__ is None
+    for secret in ("divorcedd", "7", "no'", "1.5"):
+        assert secret not in str(caught.value)
+
+
+def test_the_fields_of_a_personalized_mechanism_hold_no_map():
+    town = uldp.Domain(["park", "elm street"])
+    common = uldp.UtilityOptimizedRR(TaggedDomain(town, ["home"]), 1.0)
+    alice = uldp.PersonalizedMechanism(common, {"elm street": "home"})
+    shown = str(dataclasses.asdict(alice)), str(dataclasses.astuple(alice)), repr(alice)
+    plain = uldp.PersonalizedMechanism(common, {})
+    told = str(dataclasses.asdict(plain)), str(dataclasses.astuple(plain)), repr(plain)
+    assert shown == told
+    channel = Channel.of(alice)
+    np.testing.assert_array_equal(channel.matrix, alice.transition_matrix())
+    np.testing.assert_array_equal(channel.protected, alice.protected)
+    with pytest.raises(TypeError, match="mechanism must have a transition matrix, got 3"):
+        Channel.of(3)
+
+
+def test_a_matrix_whose_entries_underflow_is_refused():
+    domain = uldp.Domain(5, sensitive=range(5))
+    assert ldp_level(uldp.Rappor(domain, 200.0).transition_matrix()) == pytest.approx(200)
+    with pytest.raises(ValueError, match=r"epsilon must be at most 283\.35") as caught:
+        uldp.Rappor(domain, 300.0).transition_matrix()
+    largest = float(str(caught.value).split("at most ")[1].split()[0])
+    level = ldp_level(uldp.Rappor(domain, largest - 1e-3).transition_matrix())
+    assert level == pytest.approx(largest - 1e-3)
+    with pytest.raises(ValueError, match="epsilon must be at most"):
+        uldp.Rappor(domain, largest + 1e-3).transition_matrix()
+
+
+@pytest.mark.parametrize("theta", [None, 0.5, "optimal", 1e-70])
+def test_no_matrix_has_an_entry_that_underflows(theta):
+    tiny = np.finfo(float).tiny
+    refused = 0
+    for domain in domains(5):
+        for epsilon in (1.0, 150.0, 300.0, 500.0):
+            mechanism = uldp.UtilityOptimizedRappor(domain, epsilon, theta)
+            if not mechanism._matrix_fits_floats:
+                refused += 1
+                with pytest.raises(ValueError, match="too small for floating point"):
+                    mechanism.transition_matrix()
+                continue
+            matrix = mechanism.transition_matrix()
+            assert (matrix[:, mechanism.protected] >= tiny).all()
+            assert (matrix.max(axis=0) >= tiny).all()
+    assert refused

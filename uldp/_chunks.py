@@ -1,0 +1,12 @@
+"""An array in chunks that fit a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+__all__ = ["chunks"]
+
+
+def chunks(size: int, step: int) -> Iterator[slice]:
+    """Cut range(size) into consecutive slices of `step`, the last one shorter."""
+    return (slice(start, min(start + step, size)) for start in range(0, size, step))

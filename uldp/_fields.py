@@ -1,0 +1,21 @@
+"""Fields of immutable values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["lock_arrays", "set_fields"]
+
+
+def set_fields(owner: object, **values: object) -> None:
+    """Set fields of a value that refuses assignment; arrays among them become read-only."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.setflags(write=False)
+        object.__setattr__(owner, name, value)
+
+
+def lock_arrays(owner: object) -> None:
+    """Make the arrays among the fields of a value read-only."""
+    set_fields(owner, **vars(owner))

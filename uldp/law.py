@@ -1,0 +1,106 @@
+"""What a collector knows of a mechanism."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks
+from uldp._fields import set_fields
+from uldp.decoders import Decoder
+from uldp.domain import Domain
+
+__all__ = ["Law"]
+
+LARGEST_EPSILON = 500
+
+
+@dataclass(frozen=True)
+class Law(ABC):
+    """The domain, ε, what is protected, and how counts become an estimate.
+
+    This is all that tallies, estimators and losses need. Every mechanism is a law, which is an
+    immutable value: its fields are its parameters.
+
+    Parameters
+    ----------
+    domain : Domain
+        The values, and which of them are sensitive.
+    epsilon : float
+        The privacy budget ε, in nats.
+
+    Raises
+    ------
+    ValueError
+        If ε does not lie in 1e-9..500.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    domain: Domain
+    epsilon: float
+
+    protects_every_value: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _checks.instance(self.domain, "domain", Domain)
+        epsilon = _checks.budget(self.epsilon, "epsilon")
+        if epsilon > LARGEST_EPSILON:
+            raise ValueError(
+                f"epsilon must be at most {LARGEST_EPSILON}, beyond which probabilities are too "
+                f"small for floating point, got {epsilon}"
+            )
+        set_fields(self, epsilon=epsilon)
+
+    @property
+    def sensitive(self) -> NDArray[np.intp]:
+        """Indices of the values that are protected, increasing."""
+        return np.arange(self.domain.size) if self.protects_every_value else self.domain.sensitive
+
+    @property
+    def nonsensitive(self) -> NDArray[np.intp]:
+        """Indices of the values that may be revealed, increasing."""
+        return np.arange(0) if self.protects_every_value else self.domain.nonsensitive
+
+    @property
+    @abstractmethod
+    def decoder(self) -> Decoder:
+        """The empirical estimate, and the law of its errors."""
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        """The shape of a tally's counts, (k,) unless said otherwise."""
+        return (self.domain.size,)
+
+    def second_moment(self, p: ArrayLike) -> NDArray[np.float64]:
+        """Return M(p) = E_p[D_y D_yᵀ], where the row D_y is the empirical estimate from a report y.
+
+        The covariance of the estimate from n users drawn independently from p is (M(p) - p pᵀ)/n.
+        Without the (k, k) matrix, ``decoder.apply_second_moment(p, w)`` is M(p) w.
+
+        Parameters
+        ----------
+        p : (k,) array_like
+            A distribution, or any vector: M is affine in p, so that an unbiased estimate of p gives
+            one of M(p).
+
+        Returns
+        -------
+        (k, k) ndarray
+
+        Raises
+        ------
+        ValueError, TypeError
+            If p is not k finite numbers.
+        """
+        vector = _checks.numbers(p, "p", (self.domain.size,)).astype(float)
+        return self.decoder.apply_second_moment(vector, np.eye(vector.size))
+
+    def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
+        """Yield what the counts of n reports must do, beyond not exceeding n, and if they do it."""
+        yield from ()
