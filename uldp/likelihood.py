@@ -236,8 +236,9 @@ def em(
 ) -> NDArray[np.float64]:
     """Return what expectation maximization reaches (the paper's EM reconstruction).
 
-    It climbs to the maximum of the likelihood, slowly where ε is small; what it returns before
-    that depends on its start and its end.
+    From a start without zeros it climbs toward the largest likelihood, slowly where ε is small;
+    where that is attained at several points, the start decides which it nears. What it returns
+    before that depends on its start and its end.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ cases here come from that one law, so that they hold at any θ and with any numb
 values. For the block design, whose entries are affine in several counts, `Decoder.variances` and
 `Decoder.absolute_deviations` take the place of the binomial law, and the worst case goes as before:
 
-Every loss is concave in p and symmetric within X_S and within X_N, so its largest value lies where
-p is uniform within both; what is left is to find p(X_S). There every variance is m(1 - m) / (n
+Every loss (in l1, its limit for many users) is concave in p and symmetric within X_S and within X_N,
+so its largest value lies where p is uniform within both; what is left is to find p(X_S). There every variance is m(1 - m) / (n
 gain²) with an m affine in p(x) (`decoders.Bernoulli`). Writing m_S and m_N for the two, the l1 loss
 is stationary where m_S = m_N; if m_S > m_N at p(X_S) = 0 already, the worst case is the uniform
 distribution over X_N.

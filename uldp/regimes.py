@@ -1,7 +1,7 @@
 """The paper's Tables 3 and 4: worst-case losses as ε → 0 and at ε = ln k, printed and exact.
 
 Losses are in units of √(2/(nπ)) for l1 (Table 3) and of 1/n for l2 (Table 4), so that no number of
-users stands in them.
+users stands in them (in l1 in the limit of many users, which is uniform in p).
 """
 
 from __future__ import annotations
