@@ -51,7 +51,7 @@ def defined(s, nu, epsilon, mass, weights):
 def on_the_edges(s, nu):
     """ε at which the optimal sizes change, next to them and between them."""
     low = math.log(max((s - 1) * (s - 2) / 2, 1.1)) / 2
-    high = limits.uRR_optimal_from(s, nu) or 0.1
+    high = limits.epsilon_from_which_uRR_is_optimal(s, nu) or 0.1
     return [low - 1e-9, low, low + 1e-9, (low + high) / 2, high - 1e-9, high, high + 1e-9]
 
 
@@ -64,7 +64,7 @@ def test_values_at_the_sizes_of_the_paper(
     domain = uldp.Domain(k, sensitive=range(s))
     limit = uldp.fundamental_limit(domain, epsilon)
     assert f"{limit:.6g}" == value
-    singles = limits.single_sizes(s, k - s, epsilon)
+    singles = limits.single_size_losses(s, k - s, epsilon)
     assert singles.argmin() + 1 == size
     for loss, ratio in (
         (regimes.worst_case_loss(uldp.UtilityOptimizedRR(domain, epsilon), "l2"), uRR),
@@ -208,7 +208,7 @@ def test_the_limit_lies_between_its_neighbours(case):
     assert limit * slack >= limits.saddle(s - 1, nu + 1, epsilon).value
     assert limit * slack >= limits.saddle(s, nu, epsilon * 1.01).value
     assert limit <= limits.saddle(s + nu, 0, epsilon).value * slack
-    assert limit <= limits.single_sizes(s, nu, epsilon).min() * slack
+    assert limit <= limits.single_size_losses(s, nu, epsilon).min() * slack
     assert limit * slack >= 1 - 1 / (s + nu)
 
 
@@ -233,7 +233,7 @@ def test_subset_selection_over_the_sensitive_values_is_optimal_for_small_epsilon
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 500), st.integers(1, 3000))
 def test_uRR_is_optimal_from_its_threshold_on_and_not_just_below(s, nu):
-    threshold = limits.uRR_optimal_from(s, nu)
+    threshold = limits.epsilon_from_which_uRR_is_optimal(s, nu)
     for epsilon in (threshold + 1e-9, threshold + 1.0, threshold + 10.0):
         point = limits.saddle(s, nu, epsilon)
         assert point.weights[0] == 1
@@ -247,18 +247,18 @@ def test_uRR_is_optimal_from_its_threshold_on_and_not_just_below(s, nu):
         for share in (1 - 1e-4, 0.9, 0.5, 0.1):
             point = limits.saddle(s, nu, threshold * share)
             assert point.weights[0] < 1
-            assert limits.single_sizes(s, nu, threshold * share)[0] > point.lower
+            assert limits.single_size_losses(s, nu, threshold * share)[0] > point.lower
 
 
 @pytest.mark.parametrize(
     ("s", "k", "uRR", "best"), [(15, 625, 1.042, 1.038), (76, 400, 1.008, 1.008)]
 )
-def test_what_single_sizes_lose_where_the_optimum_is_a_mixture(s, k, uRR, best):
+def test_what_a_single_size_loses_where_the_optimum_is_a_mixture(s, k, uRR, best):
     nu, low = k - s, math.log((s - 1) * (s - 2) / 2) / 2
     losses = []
     for epsilon in np.linspace(low + 1e-9, low + 0.2, 80):
         limit = limits.saddle(s, nu, epsilon).value
-        singles = limits.single_sizes(s, nu, epsilon)
+        singles = limits.single_size_losses(s, nu, epsilon)
         losses.append((singles[0] / limit, singles.min() / limit))
     np.testing.assert_allclose(np.max(losses, axis=0), [uRR, best], atol=5e-4)
 
@@ -267,7 +267,7 @@ def test_what_single_sizes_lose_where_the_optimum_is_a_mixture(s, k, uRR, best):
 @pytest.mark.parametrize("s", [1, 2, 3])
 def test_the_first_of_the_single_sizes_is_uRR(s, nu):
     uRR = uldp.UtilityOptimizedRR(uldp.Domain(s + nu, sensitive=range(s)), 1.0)
-    sizes = limits.single_sizes(s, nu, 1.0)
+    sizes = limits.single_size_losses(s, nu, 1.0)
     assert sizes[0] == pytest.approx(regimes.worst_case_loss(uRR, "l2"), rel=1e-12)
     assert sizes.shape == (s,)
     assert (sizes[-1] == np.inf) == (s > 1)
@@ -278,7 +278,7 @@ def test_the_first_of_the_single_sizes_is_uRR(s, nu):
 def test_single_sizes_are_those_of_the_mechanism_and_of_G(s, nu, exponent, data):
     """Max over σ of G(σ) - σ²/s - (1-σ)²/ν, with the G of the linear estimate, on a fine grid."""
     d, epsilon = data.draw(st.integers(1, s - 1)), 10**exponent
-    loss = limits.single_sizes(s, nu, epsilon)[d - 1]
+    loss = limits.single_size_losses(s, nu, epsilon)[d - 1]
     domain = uldp.Domain(s + nu, sensitive=range(s))
     mechanism = uldp.UtilityOptimizedBlockDesign(domain, epsilon, sizes=d)
     assert regimes.worst_case_loss(mechanism, "l2") == pytest.approx(loss, rel=1e-9)
@@ -295,7 +295,7 @@ def test_single_sizes_are_those_of_the_mechanism_and_of_G(s, nu, exponent, data)
 @pytest.mark.parametrize("nu", [1, 2, 3, 10, 10**4])
 def test_uRR_is_optimal_for_two_sensitive_values_at_small_epsilon_too(nu):
     low = math.log(1 + math.sqrt(2 * nu / (nu + 1)))
-    high = limits.uRR_optimal_from(2, nu) or low
+    high = limits.epsilon_from_which_uRR_is_optimal(2, nu) or low
     assert high >= low * (1 - 1e-12)
     for epsilon in (1e-6, low / 2, low * (1 - 1e-9)):
         assert limits.saddle(2, nu, epsilon).weights.tolist() == [1, 0]
@@ -310,17 +310,19 @@ def test_the_guarantee_of_a_single_size_is_its_loss_wherever_it_is_taken(mass):
     for s, nu, size, epsilon in ((5, 3, 1, 1.0), (5, 3, 2, 2.5), (4, 9, 1, 4.0), (7, 1, 3, 0.5)):
         game, sizes, weights = limits._Game(s, nu, epsilon), np.array([size]), np.ones(1)
         guarantee = game.guarantee(mass, game.play(mass, sizes, weights))
-        assert guarantee == pytest.approx(limits.single_sizes(s, nu, epsilon)[size - 1], rel=1e-9)
+        assert guarantee == pytest.approx(
+            limits.single_size_losses(s, nu, epsilon)[size - 1], rel=1e-9
+        )
 
 
 def test_where_uRR_is_optimal_at_every_epsilon():
     for s, nu in ((0, 3), (1, 0), (1, 5), (2, 0), (2, 1)):
-        assert limits.uRR_optimal_from(s, nu) == 0
+        assert limits.epsilon_from_which_uRR_is_optimal(s, nu) == 0
     for s, nu in ((2, 1), (1, 5)):
         for epsilon in (1e-6, 0.3, 0.69, math.log(2), 0.7, 30.0):
             assert limits.saddle(s, nu, epsilon).weights[0] == 1
     for s, nu in ((2, 2), (3, 1), (4, 0)):
-        assert limits.uRR_optimal_from(s, nu) > 0.5
+        assert limits.epsilon_from_which_uRR_is_optimal(s, nu) > 0.5
 
 
 @settings(max_examples=40)
@@ -343,7 +345,9 @@ def test_nothing_to_protect_or_nothing_to_learn(epsilon):
     nothing, everything = limits.saddle(0, 3, epsilon), limits.saddle(1, 0, epsilon)
     assert (nothing.mass, nothing.weights.tolist()) == (0, [])
     assert (everything.mass, everything.weights.tolist()) == (1, [1])
-    assert limits.single_sizes(1, 0, epsilon).tolist() == [0]
+    assert limits.single_size_losses(1, 0, epsilon).tolist() == [0]
+    assert limits.single_size_losses(0, 5, epsilon).tolist() == []
+    assert limits.single_size_losses(0, 1, epsilon).tolist() == []
 
 
 def test_the_limit_tends_to_that_of_no_privacy():
@@ -368,6 +372,6 @@ def test_errors():
     with pytest.raises(ValueError, match=r"nu must be a whole number, got 0\.5"):
         limits.saddle(2, 0.5, 1.0)
     with pytest.raises(ValueError, match="s and nu must not both be 0"):
-        limits.single_sizes(0, 0, 1.0)
+        limits.single_size_losses(0, 0, 1.0)
     with pytest.raises(TypeError, match="domain must be a Domain"):
         uldp.fundamental_limit(5, 1.0)

@@ -377,8 +377,8 @@ def calls_of_losses() -> list[Call]:
         call(uldp.fundamental_limit, domain=(DOMAIN, NOT_DOMAINS), epsilon=epsilon),
         call(limits.saddle, **sizes, epsilon=epsilon),
         call(limits.saddle, s=(0, []), nu=(1, [0]), epsilon=epsilon),
-        call(limits.single_sizes, **sizes, epsilon=epsilon),
-        call(limits.uRR_optimal_from, **sizes),
+        call(limits.single_size_losses, **sizes, epsilon=epsilon),
+        call(limits.epsilon_from_which_uRR_is_optimal, **sizes),
         call(
             optimal_theta.best_theta,
             mechanism=(URAP, no_uRAP),
@@ -393,7 +393,7 @@ def calls_of_losses() -> list[Call]:
         ),
         call(optimal_theta.minimax_mass, **sizes, epsilon=epsilon),
         call(optimal_theta.minimax_log_odds, **sizes, epsilon=epsilon),
-        call(optimal_theta.worst_mass_is_0_up_to, s=(3, whole(0, -1)), nu=sizes["nu"]),
+        call(optimal_theta.largest_epsilon_with_worst_mass_0, s=(3, whole(0, -1)), nu=sizes["nu"]),
         call(garbling.rappor_as_garbling, rappor=(URAP, [*no_uRAP, nothing_sensitive])),
     ]
 

@@ -46,7 +46,7 @@ def test_no_digit_of_theta_is_lost(s, epsilon, mass):
 
 
 def test_without_non_sensitive_values_the_worst_mass_is_never_0():
-    assert optimal_theta.worst_mass_is_0_up_to(3, 0) == 0
+    assert optimal_theta.largest_epsilon_with_worst_mass_0(3, 0) == 0
 
 
 @pytest.mark.parametrize(("s", "nu"), [(3, 2), (1, 1), (1, 1000), (1000, 1), (76, 324)])
@@ -113,7 +113,10 @@ def test_p_is_worst_without_sensitive_values_up_to_a_sharp_threshold(s, nu):
         theta_there = float(expit(float(defined_log_odds(s, epsilon, 0))))
         mass = losses.worst_case_mass(uRAP(s, nu, epsilon, theta_there), "l2")
         assert (mass == 0) == is_zero
-    assert optimal_theta.minimax_mass(s, nu, optimal_theta.worst_mass_is_0_up_to(s, nu)) == 0
+    assert (
+        optimal_theta.minimax_mass(s, nu, optimal_theta.largest_epsilon_with_worst_mass_0(s, nu))
+        == 0
+    )
 
 
 def test_limits_of_theta():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from uldp._chunks import chunks
 
 __all__ = ["mean_absolute_deviation", "probability", "tail"]
 
-Floats = NDArray[np.floating]
+Floats = NDArray[np.floating[Any]]
 
 IN_CACHE = 1 << 14
 FEW = 16
@@ -65,17 +66,14 @@ def probability(x: Floats, n: Floats, mean: Floats) -> Floats:
         inside = np.sqrt(n / (2 * np.pi * x * rest)) * np.exp(correction - distance)
         at_ends = np.exp(-distance)
     certain = np.where(mean > 0, x == n, x == 0)
-    chance: Floats = np.where((x == 0) | (x == n), at_ends, inside)
-    chance = np.where((mean > 0) & (mean < n), chance, certain)
-    return chance
+    possible = [(mean <= 0) | (mean >= n), (x == 0) | (x == n)]
+    return np.select(possible, [certain, at_ends], inside)
 
 
 def tail(x: Floats, n: Floats, m: float) -> Floats:
     """Return Pr[B > x] for binomial numbers B of n trials of probability m, for any whole x."""
     inside = betainc(np.maximum(x, 0) + 1, np.maximum(n - x, 1), m)
-    outside = np.where(x < 0, 1.0, 0.0)
-    chance: Floats = np.where((x < 0) | (x >= n), outside, inside)
-    return chance
+    return np.select([x < 0, x >= n], [1.0, 0.0], inside)
 
 
 def _stirling_error(x: Floats) -> Floats:

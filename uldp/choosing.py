@@ -45,7 +45,8 @@ class Forecast:
     tv, mse : float
         The expected total variation, by the central limit theorem, and squared l2 loss.
     excess : float
-        The worst-case MSE over the least that any ULDP mechanism can have (see `excess`).
+        The worst-case MSE over the least that any ULDP mechanism can have with an unbiased
+        estimate (see `excess`).
     report_bits : int
         The bits that tell all its reports apart, ⌈log2 |Y|⌉.
     revealed_share : float
@@ -195,6 +196,8 @@ def epsilon_needed(
 
 def excess(mechanism: Mechanism) -> float:
     """Return a mechanism's worst-case MSE over the least that any ULDP mechanism can have.
+
+    That is with an unbiased estimate or, for many users, with any.
 
     An LDP mechanism, too, is compared with what ULDP allows on its domain.
 

@@ -1,14 +1,18 @@
-"""The fundamental limit: the least worst-case l2 loss of any ULDP mechanism and estimator.
+"""The fundamental limit: the least worst-case l2 loss of any ULDP mechanism, for many users.
 
-What any ULDP mechanism tells can be had from one that draws a size d with probability λ_d and then
-reports a subset of X_S of that size or reveals a value of X_N (Yoon, Park, Nam and Lee 2025). Where
-p is uniform within X_S and within X_N, with p(X_S) = σ, n times the l2 loss of the best estimator
-tends to the trace of the inverse Fisher information: with ν = |X_N|, and each J linear in λ,
+Every ULDP mechanism is a post-processing of one whose protected reports are subsets of X_S. The
+mean of that one over all permutations of X_S is a block design: it draws a size d with probability
+λ_d and then reports a subset of X_S of that size or reveals a value of X_N (Yoon, Park, Nam and Lee
+2025). Where p is uniform within X_S and within X_N, with p(X_S) = σ, no unbiased estimate by the
+first has a smaller n times l2 loss than the trace of the inverse Fisher information of the block
+design: with ν = |X_N|, and each J linear in λ,
 
     f(σ, λ) = (s - 1)/J_S + (ν - 1)/J_N + 1/J_T,
 
-for contrasts within X_S, contrasts within X_N, and the mass σ. f is concave in σ and convex in λ,
-and its value at the saddle point is n times the limit. Two numbers describe that point:
+for contrasts within X_S, contrasts within X_N, and the mass σ. f is concave in σ and convex in λ.
+Its value at the saddle point, over n, is the least worst-case loss of the unbiased estimates, for
+every number n of users; and n times the worst-case loss of any estimate, biased or not, cannot stay
+below that value as n → ∞. Two numbers describe the saddle point:
 
 - One size is in use, or two adjacent ones: what weight on d gains is a quadratic in d over a
   positive number, and negative at d = 0.
@@ -30,7 +34,13 @@ from scipy.optimize import brentq
 from uldp import _checks
 from uldp.domain import Domain
 
-__all__ = ["Saddle", "fundamental_limit", "saddle", "single_sizes", "uRR_optimal_from"]
+__all__ = [
+    "Saddle",
+    "epsilon_from_which_uRR_is_optimal",
+    "fundamental_limit",
+    "saddle",
+    "single_size_losses",
+]
 
 NEGLIGIBLE = 1e-12
 NOTHING_CHANGES_ABOVE = 300.0
@@ -43,10 +53,11 @@ class Saddle:
     Attributes
     ----------
     value : float
-        n times the least worst-case l2 loss.
+        n times the least worst-case l2 loss: of unbiased estimates, or of any as n → ∞.
     lower, upper : float
-        Bounds of it, up to rounding: no mechanism has a smaller loss than `lower` at `mass`, and
-        that with `weights` has no larger one than `upper` at any p, by its best linear estimate.
+        Bounds of it, up to rounding. n times the l2 loss of an unbiased estimate, by whichever ULDP
+        mechanism, is at least `lower` at the worst p; that of the block design with `weights`, by
+        its best linear estimate, is at most `upper` at every p.
     mass : float
         The worst p(X_S), σ. The worst p is uniform within X_S and within X_N.
     weights : (s,) ndarray
@@ -66,12 +77,18 @@ class Saddle:
 def fundamental_limit(domain: Domain, epsilon: float) -> float:
     """Return n times the least worst-case l2 loss of any ULDP mechanism and estimator, as n → ∞.
 
+    For unbiased estimates it is the least at every n. For few users a biased one can be better.
+
     Parameters
     ----------
     domain : Domain
         The values, and which of them are sensitive.
     epsilon : float
         ε, in nats.
+
+    Returns
+    -------
+    float
 
     Raises
     ------
@@ -97,6 +114,10 @@ def saddle(s: int, nu: int, epsilon: float) -> Saddle:
     epsilon : float
         ε, in nats.
 
+    Returns
+    -------
+    Saddle
+
     Raises
     ------
     ValueError
@@ -118,25 +139,26 @@ def saddle(s: int, nu: int, epsilon: float) -> Saddle:
     return Saddle(play.value, lower, upper, mass, weights)
 
 
-def single_sizes(s: int, nu: int, epsilon: float) -> NDArray[np.float64]:
+def single_size_losses(s: int, nu: int, epsilon: float) -> NDArray[np.float64]:
     """Return n times the worst-case l2 loss of the block design of each single size.
 
-    For ν = 0 this is subset selection; d = 1 is RR or uRR. Parameters and errors are those of
-    `saddle`.
+    The loss is that of the unbiased estimate, exact for every n. For ν = 0 this is subset
+    selection; d = 1 is RR or uRR. Parameters and errors are those of `saddle`.
 
     Returns
     -------
     (s,) ndarray
-        For the sizes d = 1, ..., s; infinite for d = s > 1, which tells nothing within X_S.
+        For the sizes d = 1, ..., s; infinite for d = s > 1, which tells nothing within X_S. Empty
+        for s = 0.
     """
     s, nu, epsilon = _checked(s, nu, epsilon)
-    if s + nu == 1:
+    if s == 0 or s + nu == 1:
         return np.zeros(s)
     return _Game(s, nu, epsilon).single_size_values(np.arange(1, s + 1))
 
 
-def uRR_optimal_from(s: int, nu: int) -> float:
-    """Return the ε from which on uRR attains the limit, ln(ν + √((k-1)(k-2)/2)).
+def epsilon_from_which_uRR_is_optimal(s: int, nu: int) -> float:
+    """Return the ε from which on uRR attains the limit, ln(ν + √((k-1)(k-2)/2)) with k = s + ν.
 
     It is 0 where uRR is optimal at every ε: for s ≤ 1, where subsets of one value are all there
     are, and for s = 2 with ν ≤ 1. For s = 2 uRR is optimal for e^ε ≤ 1 + √(2ν/(ν+1)), too.
@@ -145,6 +167,11 @@ def uRR_optimal_from(s: int, nu: int) -> float:
     ----------
     s, nu : int
         The numbers of sensitive and of non-sensitive values, not both 0.
+
+    Returns
+    -------
+    float
+        In nats.
 
     Raises
     ------

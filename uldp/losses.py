@@ -4,13 +4,14 @@ For RR, RAPPOR, uRR and uRAP each entry of the estimate is affine in one binomia
 the probability that a report supports x, its variance is m(1 - m) / (n gain²). All losses and worst
 cases here come from that one law, so that they hold at any θ and with any number of sensitive
 values. For the block design, whose entries are affine in several counts, `Decoder.variances` and
-`Decoder.absolute_deviations` take the place of the binomial law, and the worst case goes as before:
+`Decoder.absolute_deviations` take the place of the binomial law.
 
-Every loss (in l1, its limit for many users) is concave in p and symmetric within X_S and within X_N,
-so its largest value lies where p is uniform within both; what is left is to find p(X_S). There every variance is m(1 - m) / (n
-gain²) with an m affine in p(x) (`decoders.Bernoulli`). Writing m_S and m_N for the two, the l1 loss
-is stationary where m_S = m_N; if m_S > m_N at p(X_S) = 0 already, the worst case is the uniform
-distribution over X_N.
+For all of them n Var p̂(x) + p(x)² is affine in p(x) and p(X_S). So every loss (in l1, its limit for
+many users) is strictly concave in p, and symmetric within X_S and within X_N: it is largest at one
+p, uniform within both. What is left is to find p(X_S). There every variance is m(1 - m) / (n gain²)
+with an m affine in p(x) (`decoders.Bernoulli`). Writing m_S and m_N for the two, the l1 loss is
+stationary where m_S = m_N; if m_S > m_N at p(X_S) = 0 already, the worst case is the uniform
+distribution over X_N, and if m_S < m_N at p(X_S) = 1 still, that over X_S.
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
     """Return the distribution at which the expected loss of the empirical estimate is largest.
 
     The l1 loss is that of the central limit theorem; the maximizer does not depend on n.
-    Propositions 5, 6 and 8 (l1) and 16, 17 and 19 (l2) are the cases of uRR and uRAP.
+    Propositions 5, 6 and 8 (l1) and 16, 17 and 19 (l2) are the cases of uRR and uRAP; that of the
+    block design in l1 is "The l1 worst case of block designs", a theorem of the book's chapter on
+    the fundamental limit.
 
     Parameters
     ----------

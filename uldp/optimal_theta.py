@@ -19,17 +19,17 @@ from uldp import _checks, losses
 from uldp.mechanisms.rappor import UtilityOptimizedRappor
 from uldp.mechanisms.theta import (
     l2_log_odds,
+    largest_epsilon_with_worst_mass_0,
     minimax_log_odds,
     minimax_mass,
-    worst_mass_is_0_up_to,
 )
 
 __all__ = [
     "best_theta",
     "l2_log_odds",
+    "largest_epsilon_with_worst_mass_0",
     "minimax_log_odds",
     "minimax_mass",
-    "worst_mass_is_0_up_to",
 ]
 
 SEARCH_POINTS = 65

@@ -3,7 +3,7 @@
 Each mechanism protects the sensitive values X_S of its domain and may reveal the others. The two of
 the paper are `UtilityOptimizedRR` and `UtilityOptimizedRappor`; `RandomizedResponse` and `Rappor`
 are the same two with every value sensitive, which is ordinary local differential privacy.
-`UtilityOptimizedBlockDesign` is the one of the least worst-case l2 loss.
+`UtilityOptimizedBlockDesign` is the one of the least worst-case l2 loss of an unbiased estimate.
 
 A mechanism is a file here that reads like its definition: a class on `IndexReports` or
 `SetReports`, with a decoder of `uldp.decoders`. One line in the module ``registry`` makes it known

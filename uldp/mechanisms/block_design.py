@@ -44,8 +44,8 @@ class UtilityOptimizedBlockDesign(SetReports):
     Y_P holds the sets.
 
     With size 1 alone it is the uRR. With every value sensitive it is subset selection (Ye and Barg
-    2018), which is ε-LDP. For the right sizes no ULDP mechanism has a smaller worst-case l2 loss;
-    these are the default.
+    2018), which is ε-LDP. For the right sizes no unbiased estimate by any ULDP mechanism has a
+    smaller worst-case l2 loss, and none at all in the limit n → ∞; these are the default.
 
     Reports are rows of bytes as described under `UtilityOptimizedRappor`, with no bit set where a
     value is revealed. A tally has for each value the number of reports that support it, shape (k,),

@@ -5,9 +5,10 @@ With E = e^ε, s = |X_S|, ν = |X_N| and σ = p(X_S), n times the l2 loss of uRA
     [E(s + E - 1)/θ + (Es - σ(E - 1))/(1 - θ)] / (E - 1)² - Σp²,
 
 least at the odds θ/(1 - θ) = √((s + E - 1)/(s - σ(1 - 1/E))). They are at least those at σ = 0,
-√(1 + (E - 1)/s): θ is 1/2 (optimized unary encoding) in the limit of ε → 0 or s → ∞, and the
-paper's where s = 1. The loss is convex in θ and concave in p, so that the θ of the least worst case
-is one half of a saddle point, of which the other is p uniform within X_S and within X_N.
+√(1 + (E - 1)/s). θ tends to 1/2 (optimized unary encoding) as ε → 0 or s → ∞, and is the paper's
+where s = 1 + σ only. The loss is convex in θ and concave in p, so that the θ of the least worst
+case is one half of a saddle point, of which the other is p uniform within X_S and within X_N. For
+s = 1 it is the paper's while E - 1 ≤ ν + ν²/4.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.optimize import brentq
 
 from uldp import _checks
 
-__all__ = ["l2_log_odds", "minimax_log_odds", "minimax_mass", "worst_mass_is_0_up_to"]
+__all__ = ["l2_log_odds", "largest_epsilon_with_worst_mass_0", "minimax_log_odds", "minimax_mass"]
 
 NOT_YET_0 = 700.0
 
@@ -76,7 +77,7 @@ def minimax_mass(s: int, nu: int, epsilon: float) -> float:
     epsilon = _checks.budget(epsilon, "epsilon")
     if s == 0 or nu == 0:
         return float(s > 0)
-    if epsilon <= worst_mass_is_0_up_to(s, nu):
+    if epsilon <= largest_epsilon_with_worst_mass_0(s, nu):
         return 0.0
     shrink, growth = math.exp(-epsilon), -math.expm1(-epsilon)
 
@@ -107,8 +108,8 @@ def minimax_log_odds(s: int, nu: int, epsilon: float) -> float:
     return l2_log_odds(s, epsilon, minimax_mass(s, nu, epsilon))
 
 
-def worst_mass_is_0_up_to(s: int, nu: int) -> float:
-    """Return the ε up to which p is worst at p(X_S) = 0 for the best θ, ln(1 + ν + ν²/(4s)).
+def largest_epsilon_with_worst_mass_0(s: int, nu: int) -> float:
+    """Return the ε up to which the minimax θ has its worst p at p(X_S) = 0, ln(1 + ν + ν²/(4s)).
 
     Parameters
     ----------

@@ -126,8 +126,8 @@ def parallel(channel: Channel, Q: ArrayLike) -> Channel:
 def postprocess(channel: Channel, R: ArrayLike, protected: ArrayLike) -> Channel:
     """Pass the outputs of a mechanism through a randomized algorithm (Proposition 11).
 
-    The level does not rise if the algorithm preserves data types (see `preserves_data_types`); it is
-    applied, and can be audited, whether or not it does.
+    The level does not rise if the algorithm preserves data types (see `preserves_data_types`); it
+    is applied, and can be audited, whether or not it does.
 
     Parameters
     ----------
