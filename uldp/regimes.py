@@ -15,13 +15,12 @@ import numpy as np
 from uldp import _checks
 from uldp.domain import Domain
 from uldp.losses import LOSSES, Loss, variances, worst_case
-from uldp.mechanisms import MECHANISMS, Mechanism, UtilityOptimizedRR
+from uldp.mechanisms import PAPER, Mechanism, UtilityOptimizedRR
 
 __all__ = ["PRINTED", "Entry", "Regime", "compare", "rows", "worst_case_loss"]
 
 Regime = Literal["ε → 0", "ε = ln k"]
 
-ROWS = ("RR", "RAPPOR", "uRR", "uRAP")
 HALF, THREE_QUARTERS = Fraction(1, 2), Fraction(3, 4)
 
 PRINTED: dict[tuple[Loss, Regime], dict[str, Callable[[Any, Any, Any], Any]]] = {
@@ -91,7 +90,7 @@ def rows(s: int, k: int, epsilon: float) -> dict[str, Mechanism]:
     if s > k:
         raise ValueError(f"s must be at most k = {k}, got {s}")
     domain = Domain(k, sensitive=range(s))
-    mechanisms = {name: MECHANISMS[name](domain, epsilon) for name in ROWS}
+    mechanisms = {name: kind(domain, epsilon) for name, kind in PAPER.items()}
     return {**mechanisms, "no privacy": UtilityOptimizedRR(Domain(k), epsilon)}
 
 

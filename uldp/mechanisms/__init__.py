@@ -32,3 +32,8 @@ MECHANISMS: dict[str, Make] = {
     for name, fields in kind.names.items()
 }
 """How each mechanism is made from a domain and ε, by its name in tables and figures."""
+
+PAPER: dict[str, type[Mechanism]] = {
+    name: kind for kind in KINDS for name in kind.names if name in ("RR", "RAPPOR", "uRR", "uRAP")
+}
+"""The four mechanisms of the paper."""
