@@ -134,9 +134,9 @@ def read_table(path: str | os.PathLike[str]) -> DataFrame:
     table = extra("pandas").read_csv(
         _checks.path(path, "path"),
         comment="#",
+        dtype=str,
         keep_default_na=False,
         na_values=[""],
-        float_precision="round_trip",
     )
     for columns, _ in (COMMON, PERSONALIZED, CELLS):
         if list(table) == list(columns):
