@@ -106,11 +106,24 @@ class PersonalizedPoint(Point):
         return super().labels | {"k": base.size, "sensitive": base.sensitive.size}
 
     def losses(self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str) -> Losses:
-        """Return for each of `KNOWLEDGE` the losses of an estimator.
+        """Return the losses of an estimator in one realization, with every knowledge.
 
-        These are "tv" and "mse" of p̂, "first" and "second", the terms of Theorem 1, and
-        "second_bound", the bound on the latter. With the empirical estimate comes
-        "expected_first", what `uldp.losses` forecasts.
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The common mechanism.
+        reports : Tally or ndarray
+            What `Mechanism.estimate` takes.
+        method : str
+            The estimator.
+
+        Returns
+        -------
+        mapping of str to dict
+            For each of `KNOWLEDGE` "tv" and "mse", the total variation and the squared l2 loss of
+            p̂; "first" and "second", the terms of Theorem 1; and "second_bound", the bound on the
+            latter. With the empirical estimate comes "expected_first", which `uldp.losses`
+            forecasts for users drawn independently.
         """
         r = self.estimate(mechanism, reports, method)
         forecast = {}
@@ -120,13 +133,26 @@ class PersonalizedPoint(Point):
         for knowledge, background in self.background.items():
             estimate = PersonalizedEstimate.of(self.law.domain, r, background)
             terms = estimate.loss_terms(self.law)
-            losses[knowledge] = distances(estimate.p, self.law.p) | forecast
-            losses[knowledge] |= {"first": terms.first, "second": terms.second}
-            losses[knowledge]["second_bound"] = estimate.second_term_bound
+            of_terms = {"first": terms.first, "second": terms.second}
+            bound = {"second_bound": estimate.second_term_bound}
+            losses[knowledge] = distances(estimate.p, self.law.p) | of_terms | bound | forecast
         return losses
 
     def rows(self, method: str, losses: Sequence[Losses]) -> list[Row]:
-        """Return the rows of an estimator, one for each of `KNOWLEDGE`."""
+        """Return the rows of the table on an estimator.
+
+        Parameters
+        ----------
+        method : str
+            The estimator.
+        losses : sequence of mapping
+            What `losses` returned in each realization.
+
+        Returns
+        -------
+        list of dict
+            A row for each of `KNOWLEDGE`: entries by column, standard errors for all losses.
+        """
         return [
             self.labels
             | {"knowledge": knowledge, "estimator": method}

@@ -125,10 +125,23 @@ class Point:
         return {name: self.key[name] for name in names}
 
     def losses(self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str) -> Losses:
-        """Return the losses of an estimator: "tv", half of the l1 loss, and "mse", the squared l2.
+        """Return the losses of an estimator in one realization.
 
-        With the empirical one come "expected_tv" and "expected_mse", what `uldp.losses` forecasts
-        for users drawn independently.
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The mechanism of the point.
+        reports : Tally or ndarray
+            What `Mechanism.estimate` takes.
+        method : str
+            The estimator.
+
+        Returns
+        -------
+        mapping of str to float
+            "tv", the total variation, and "mse", the squared l2 loss. With the empirical estimate
+            come "expected_tv" and "expected_mse", which `uldp.losses` forecasts for users drawn
+            independently.
         """
         truth = self.histogram.frequencies
         losses = distances(self.estimate(mechanism, reports, method), truth)
@@ -138,13 +151,41 @@ class Point:
         return losses
 
     def rows(self, method: str, losses: Sequence[Losses]) -> list[Row]:
-        """Return the rows of an estimator, from its losses in each realization."""
+        """Return the rows of the table on an estimator.
+
+        Parameters
+        ----------
+        method : str
+            The estimator.
+        losses : sequence of mapping
+            What `losses` returned in each realization.
+
+        Returns
+        -------
+        list of dict
+            A single row: entries by column, standard errors for all losses.
+        """
         return [self.labels | {"estimator": method} | means(losses)]
 
     def estimate(
         self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str
     ) -> NDArray[np.float64]:
-        """Return the estimate over the mechanism's domain by the experiment's options."""
+        """Return the estimate by the experiment's options.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The mechanism of the point.
+        reports : Tally or ndarray
+            What `Mechanism.estimate` takes.
+        method : str
+            The estimator.
+
+        Returns
+        -------
+        (k,) ndarray
+            The estimate over the mechanism's domain.
+        """
         return mechanism.estimate(reports, method, **OPTIONS.get(method, {}))
 
 

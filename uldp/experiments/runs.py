@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,14 @@ Todo = list[tuple[int, tuple[str, ...]]]
 """Realizations with the estimators that are missing of each."""
 
 REALIZATIONS_AT_ONCE = 10
+
+DRAWN = {
+    "iid": "users are drawn independently from the frequencies of the data",
+    "halves": "users are drawn from the people of the data without replacement",
+}
+ABOUT_LIKELIHOOD = (
+    f"em: {EM_STEPS} steps from the estimate with threshold; mle: certificate of 1e-6"
+)
 
 
 def reproduce(
@@ -70,12 +78,19 @@ def reproduce(
     path = folder / f"{FIGURES[figure]}.csv"
     if figure == "fig9":
         name, people = checkins(settings)
-        header = [*_origin(figure, settings, {name: people.source}), *CELLS.about]
-        write_table(path, cells(people), header)
-        return path
-    points = plan(figure, settings)
-    table = run(points, path.with_suffix(".jsonl"), settings.seed, jobs)
-    write_table(path, table, _header(FIGURES[figure], settings, points))
+        table, sources, about = cells(people), {name: people.source}, CELLS.about
+    else:
+        points = plan(figure, settings)
+        table = run(points, path.with_suffix(".jsonl"), settings.seed, jobs)
+        sources = {point.data: point.histogram.source for point in points}
+        about = DRAWN[settings.sampling], *points[0].kind.about, ABOUT_LIKELIHOOD
+    header = (
+        settings.command(FIGURES[figure]),
+        f"uldp {uldp.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}",
+        *(f"{name}: {source}" for name, source in sources.items()),
+        *about,
+    )
+    write_table(path, table, header)
     return path
 
 
@@ -110,7 +125,7 @@ def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> Data
         _checks.instance(point, "points", Point)
     record, seed = _checks.path(record, "record"), _checks.whole(seed, "seed", least=0)
     jobs = _checks.whole(jobs, "jobs", least=1)
-    joblib, progress_bar = extra("joblib"), extra("tqdm").tqdm
+    joblib, tqdm, *_ = map(extra, ("joblib", "tqdm", "threadpoolctl", "pandas"))
     finished = Record(record)
     for reports, stage in ((False, "tallies"), (True, "reports")):
         members = [point for point in points if point.reports is reports]
@@ -121,11 +136,11 @@ def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> Data
         )
         total = sum(len(todo) for _, todo in blocks)
         label = f"{record.stem}, {stage}"
-        with progress_bar(total=total, desc=label, unit="realization", disable=not total) as bar:
+        with tqdm.tqdm(total=total, desc=label, unit="realization", disable=not total) as bar:
             for entries in done:
                 finished.append(entries)
                 bar.update(len(entries))
-    columns = {name: kind for point in points for name, kind in point.kind.columns.items()}
+    columns = {name: entry for point in points for name, entry in point.kind.columns.items()}
     return tabulate((row for point in points for row in _rows(point, finished, seed)), columns)
 
 
@@ -169,25 +184,3 @@ def _rows(point: Point, record: Record, seed: int) -> Iterator[dict[str, Any]]:
 def _key(point: Point, realization: int, seed: int) -> dict[str, Any]:
     version = {"uldp": uldp.__version__}
     return {**version, "seed": seed, **point.key, "realization": realization}
-
-
-def _header(table: str, settings: Settings, points: Sequence[Point]) -> list[str]:
-    """Return what the numbers depend on, and what the columns are."""
-    drawn = {
-        "iid": "users are drawn independently from the frequencies of the data",
-        "halves": "users are drawn from the people of the data without replacement",
-    }
-    return [
-        *_origin(table, settings, {point.data: point.histogram.source for point in points}),
-        drawn[settings.sampling],
-        *points[0].kind.about,
-        f"em: {EM_STEPS} steps from the estimate with threshold; mle: certificate of 1e-6",
-    ]
-
-
-def _origin(table: str, settings: Settings, sources: Mapping[str, str]) -> list[str]:
-    return [
-        settings.command(table),
-        f"uldp {uldp.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}",
-        *(f"{name}: {source}" for name, source in sources.items()),
-    ]

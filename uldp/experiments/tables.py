@@ -15,10 +15,20 @@ from uldp.experiments._extra import extra
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["CELLS", "COMMON", "PERSONALIZED", "Kind", "means", "read_table", "tabulate"]
-__all__ += ["write_table"]
+__all__ = [
+    "CELLS",
+    "COMMON",
+    "PERSONALIZED",
+    "Kind",
+    "Row",
+    "means",
+    "read_table",
+    "tabulate",
+    "write_table",
+]
 
 Row = dict[str, Any]
+"""Entries by column."""
 
 
 class Kind(NamedTuple):
