@@ -365,12 +365,6 @@ def test_experiments_without_the_extra(tmp_path, monkeypatch, capsys):
     )
 
 
-def test_the_command_line_without_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "joblib", None)
-    with pytest.raises(SystemExit, match=r'needs the package joblib: .*"uldp\[experiments\]"'):
-        runpy.run_path(command_line.__file__)
-
-
 # --- workers that die ----------------------------------------------------------------------------
 
 

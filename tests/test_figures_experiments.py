@@ -1,43 +1,32 @@
 """The figures of the experiments show the rows that they are given."""
 
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
-from uldp.experiments import Row
+from uldp.experiments.tables import COMMON, tabulate
 from uldp.figures import STYLES
 from uldp.figures import experiments as experiment_figures
 
-ROW = Row(
-    data="census",
-    k=400,
-    sensitive=76,
-    n=1000,
-    mechanism="uRR",
-    epsilon=0.1,
-    estimator="empirical",
-    realizations=10,
-    tv=3.0,
-    tv_error=0.1,
-    mse=0.5,
-    mse_error=0.01,
-    expected_tv=2.9,
-    expected_mse=0.49,
-)
-NO_PRIVACY = replace(
-    ROW, mechanism="no privacy", epsilon=None, sensitive=0, tv=0.2, mse=0.02, expected_tv=0.21
-)
-THRESHOLD = replace(ROW, estimator="threshold", tv=0.8, expected_tv=None, expected_mse=None)
+ROW = {
+    **{"data": "census", "k": 400, "sensitive": 76, "n": 1000, "mechanism": "uRR"},
+    **{"epsilon": 0.1, "estimator": "empirical", "realizations": 10, "tv": 3.0, "tv_error": 0.1},
+    **{"mse": 0.5, "mse_error": 0.01, "expected_tv": 2.9, "expected_mse": 0.49},
+}
+NO_PRIVACY = ROW | {
+    **{"mechanism": "no privacy", "epsilon": None, "sensitive": 0, "tv": 0.2, "mse": 0.02},
+    **{"expected_tv": 0.21},
+}
+NOT_EXPECTED = {"expected_tv": None, "expected_mse": None}
+THRESHOLD = ROW | {"estimator": "threshold", "tv": 0.8} | NOT_EXPECTED
 LATER = {"epsilon": 1.0, "tv": 0.4, "mse": 0.04}
-BY_EPSILON = [
-    NO_PRIVACY,
-    ROW,
-    THRESHOLD,
-    replace(ROW, **LATER, expected_tv=0.41),
-    replace(THRESHOLD, **LATER),
-]
+BY_EPSILON = [NO_PRIVACY, ROW, THRESHOLD, ROW | LATER | {"expected_tv": 0.41}, THRESHOLD | LATER]
+
+
+def frame(rows: list[dict]) -> pd.DataFrame:
+    """A table of experiments with these rows."""
+    return tabulate(rows, COMMON.columns)
 
 
 def curves(ax: plt.Axes, name: str) -> list[tuple[list[float], list[float]]]:
@@ -56,9 +45,11 @@ def has_numbers(ax: plt.Axes) -> bool:
 
 @pytest.mark.parametrize(("data", "k"), [("census", 400), ("manhattan", 625)])
 def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates(data: str, k: int) -> None:
-    table = [*BY_EPSILON, *(replace(row, data="manhattan", k=625) for row in BY_EPSILON)]
+    table = [*BY_EPSILON, *(row | {"data": "manhattan", "k": 625} for row in BY_EPSILON)]
     estimators = ["empirical", "threshold"]
-    empirical, threshold = experiment_figures.losses_by_epsilon(table, "tv", data, estimators)
+    empirical, threshold = experiment_figures.losses_by_epsilon(
+        frame(table), "tv", data, estimators
+    )
     assert [ax.get_title() for ax in (empirical, threshold)] == estimators
     assert curves(empirical, "uRR") == [([0.1, 1.0], [2.9, 0.41]), ([0.1, 1.0], [3.0, 0.4])]
     assert curves(threshold, "uRR") == [([0.1, 1.0], [0.8, 0.4])] * 2
@@ -73,10 +64,10 @@ def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates(data: str
 
 
 def test_the_empirical_estimate_has_its_own_scale_and_the_others_share_one() -> None:
-    others = [replace(THRESHOLD, estimator=name, tv=0.01) for name in ("em", "mle")]
+    others = [THRESHOLD | {"estimator": name, "tv": 0.01} for name in ("em", "mle")]
     estimators = ["empirical", "threshold", "em", "mle"]
     table = [*BY_EPSILON, *others]
-    axes = experiment_figures.losses_by_epsilon(table, "tv", "census", estimators)
+    axes = experiment_figures.losses_by_epsilon(frame(table), "tv", "census", estimators)
     empirical, *bounded = (ax.get_ylim() for ax in axes)
     assert len(set(bounded)) == 1
     assert bounded[0] != empirical
@@ -85,8 +76,8 @@ def test_the_empirical_estimate_has_its_own_scale_and_the_others_share_one() -> 
 
 
 def test_a_single_realization_has_no_bar() -> None:
-    table = [replace(row, realizations=1, mse_error=None) for row in BY_EPSILON]
-    (ax,) = experiment_figures.losses_by_epsilon(table, "mse", "census", ["empirical"])
+    table = [row | {"realizations": 1, "mse_error": None} for row in BY_EPSILON]
+    (ax,) = experiment_figures.losses_by_epsilon(frame(table), "mse", "census", ["empirical"])
     (bars,) = ax.containers
     assert all(np.ptp(segment[:, 1]) == 0 for segment in bars[2][0].get_segments())
 
@@ -94,10 +85,11 @@ def test_a_single_realization_has_no_bar() -> None:
 def test_by_sensitive_shows_a_mechanism_that_does_not_depend_on_it_as_a_level() -> None:
     table = [NO_PRIVACY]
     for epsilon in (0.1, np.log(400)):
-        table.append(replace(ROW, mechanism="RR", sensitive=400, epsilon=epsilon, expected_mse=9.0))
-        table += [replace(ROW, sensitive=s, epsilon=epsilon, mse=s / 100) for s in (10, 1, 400)]
-    table += [replace(row, data="manhattan", mse=7.0) for row in table]
-    axes = experiment_figures.losses_by_sensitive(table, "mse", "census", ["empirical"])
+        here = ROW | {"epsilon": epsilon}
+        table.append(here | {"mechanism": "RR", "sensitive": 400, "expected_mse": 9.0})
+        table += [here | {"sensitive": s, "mse": s / 100} for s in (10, 1, 400)]
+    table += [row | {"data": "manhattan", "mse": 7.0} for row in table]
+    axes = experiment_figures.losses_by_sensitive(frame(table), "mse", "census", ["empirical"])
     assert [ax.get_title() for ax in axes] == ["ε = 0.1", "ε = ln k"]
     assert [ax.get_ylabel() for ax in axes] == ["MSE, empirical", ""]
     assert [has_numbers(ax) for ax in axes] == [True, False]
@@ -108,12 +100,12 @@ def test_by_sensitive_shows_a_mechanism_that_does_not_depend_on_it_as_a_level() 
 
 def test_by_attributes_counts_them() -> None:
     table = [
-        replace(row, k=400 * 2**i, epsilon=row.epsilon and epsilon)
+        row | {"k": 400 * 2**i, "epsilon": row["epsilon"] and epsilon}
         for row in (NO_PRIVACY, ROW, THRESHOLD)
         for i in (0, 1, 5)
         for epsilon in (0.1, 6.0)
     ]
-    axes = experiment_figures.losses_by_attributes(table, "tv", ["empirical", "threshold"])
+    axes = experiment_figures.losses_by_attributes(frame(table), "tv", ["empirical", "threshold"])
     assert [ax.get_title() for ax in axes] == ["ε = 0.1", "ε = 6", "", ""]
     assert [ax.get_ylabel() for ax in axes] == ["TV, empirical", "", "TV, threshold", ""]
     assert [bool(ax.xaxis.get_tick_params()["labelbottom"]) for ax in axes] == [False] * 2 + [
@@ -135,13 +127,13 @@ def test_by_attributes_counts_them() -> None:
 )
 def test_tables_that_cannot_be_shown(table, loss, estimators, message) -> None:
     with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_epsilon(table, loss, "census", estimators)
+        experiment_figures.losses_by_epsilon(frame(table), loss, "census", estimators)
     with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_sensitive(table, loss, "census", estimators)
+        experiment_figures.losses_by_sensitive(frame(table), loss, "census", estimators)
     with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_attributes(table, loss, estimators)
+        experiment_figures.losses_by_attributes(frame(table), loss, estimators)
 
 
 def test_data_that_the_table_does_not_have() -> None:
     with pytest.raises(ValueError, match="rows of 'empirical' on 'mars', got none"):
-        experiment_figures.losses_by_epsilon(BY_EPSILON, "tv", "mars", ["empirical"])
+        experiment_figures.losses_by_epsilon(frame(BY_EPSILON), "tv", "mars", ["empirical"])

@@ -8,12 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-try:
-    import joblib
-
-    from uldp.experiments import FIGURES, METHODS, Settings, reproduce
-except ModuleNotFoundError as missing:
-    sys.exit(f'python -m uldp needs the package {missing.name}: pip install "uldp[experiments]"')
+from uldp.experiments import FIGURES, reproduce
+from uldp.experiments._extra import extra
+from uldp.experiments.settings import add_options, chosen
 
 INTERRUPTED = 130
 
@@ -28,47 +25,13 @@ def parser() -> argparse.ArgumentParser:
         description="Measure what figures and Table 1 of the paper show and write FOLDER/NAME.csv. "
         "If it is stopped, the same command goes on from FOLDER/NAME.jsonl.",
     )
+    command.set_defaults(run=_reproduce)
     command.add_argument(
         "figures", nargs="+", choices=FIGURES, metavar="figure", help=", ".join(FIGURES)
     )
-    command.add_argument(
-        "--realizations", type=int, metavar="N", help="of each point (the paper's 100 or 10)"
-    )
-    command.add_argument(
-        "--likelihood-realizations",
-        type=int,
-        metavar="N",
-        help="of em and mle for RAPPOR and uRAP, may be 0 (up to an hour's on two cores)",
-    )
-    command.add_argument(
-        "--methods",
-        nargs="+",
-        choices=METHODS,
-        default=METHODS,
-        metavar="M",
-        help=", ".join(METHODS),
-    )
-    command.add_argument(
-        "--seed", type=int, default=Settings.seed, metavar="N", help="(%(default)s)"
-    )
-    command.add_argument(
-        "--sampling",
-        choices=("iid", "halves"),
-        default=Settings.sampling,
-        help="users independent, or half of the people without replacement (%(default)s)",
-    )
-    command.add_argument("--us-census-1990", metavar="FILE", help="USCensus1990.data.txt")
-    command.add_argument(
-        "--foursquare",
-        nargs=2,
-        metavar=("POIS", "CHECKINS"),
-        help="dataset_TIST2015_POIs.txt and dataset_TIST2015_Checkins.txt",
-    )
-    command.add_argument("--quick", action="store_true", help="a look in seconds, 1000 users")
+    add_options(command)
     command.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")
-    command.add_argument(
-        "--jobs", type=int, default=joblib.cpu_count(), metavar="N", help="processes (all cores)"
-    )
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (all cores)")
     command.add_argument(
         "--dask",
         metavar="ADDRESS",
@@ -79,21 +42,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 2 after a wrong argument and 130 after an interruption."""
-    chosen = parser().parse_args(arguments)
+    given = parser().parse_args(arguments)
     try:
-        settings = Settings(
-            realizations=chosen.realizations,
-            likelihood_realizations=chosen.likelihood_realizations,
-            methods=tuple(method for method in METHODS if method in chosen.methods),
-            sampling=chosen.sampling,
-            us_census_1990=chosen.us_census_1990,
-            foursquare=chosen.foursquare and tuple(chosen.foursquare),
-            quick=chosen.quick,
-            seed=chosen.seed,
-        )
-        with _cluster(chosen.dask):
-            for table in dict.fromkeys(FIGURES[figure] for figure in chosen.figures):
-                print(reproduce(table, settings, chosen.out, chosen.jobs))
+        given.run(given)
     except (ValueError, OSError, ModuleNotFoundError) as error:
         print(f"python -m uldp: {error}", file=sys.stderr)
         return 2
@@ -101,6 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("Stopped; the same command goes on from here.", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def _reproduce(given: argparse.Namespace) -> None:
+    settings = chosen(given)
+    jobs = extra("joblib").cpu_count() if given.jobs is None else given.jobs
+    with _cluster(given.dask):
+        for table in dict.fromkeys(FIGURES[figure] for figure in given.figures):
+            print(reproduce(table, settings, given.out, jobs))
 
 
 @contextmanager
@@ -114,7 +73,7 @@ def _cluster(scheduler: str | None) -> Iterator[None]:
     except ModuleNotFoundError:
         raise ModuleNotFoundError('--dask needs Dask: pip install "uldp[dask]"') from None
     client = Client(scheduler)  # type: ignore[no-untyped-call]
-    with client, joblib.parallel_config("dask"):
+    with client, extra("joblib").parallel_config("dask"):
         yield
 
 

@@ -4,7 +4,8 @@ A `Point` is one setting, such as uRR at ε = 0.1 on the census. It is measured 
 draws users, has them report and compares estimates with the truth. A `PersonalizedPoint` is one of
 the personalized mechanism, with users at home and at work in Manhattan. `plan` lists the points of
 a figure, `run` measures those that its `Record` does not hold yet, and `reproduce` does both and
-writes the table.
+writes the table, which `read_table` reads. Tables are data frames of pandas; they and runs need the
+extra "experiments".
 """
 
 from uldp.experiments.personalized import (
@@ -13,12 +14,12 @@ from uldp.experiments.personalized import (
     checkin_law,
     place_distributions,
 )
-from uldp.experiments.plans import FIGURES, Settings, plan
+from uldp.experiments.plans import plan
 from uldp.experiments.points import MECHANISMS, METHODS, NO_PRIVACY, Point, measure
 from uldp.experiments.record import Record
-from uldp.experiments.rows import CellRow, PersonalizedRow, Row
 from uldp.experiments.runs import reproduce, run
-from uldp.experiments.tables import read_personalized_table, read_table, write_table
+from uldp.experiments.settings import FIGURES, Settings
+from uldp.experiments.tables import read_table, write_table
 
 __all__ = [
     "FIGURES",
@@ -26,18 +27,14 @@ __all__ = [
     "MECHANISMS",
     "METHODS",
     "NO_PRIVACY",
-    "CellRow",
     "PersonalizedPoint",
-    "PersonalizedRow",
     "Point",
     "Record",
-    "Row",
     "Settings",
     "checkin_law",
     "measure",
     "place_distributions",
     "plan",
-    "read_personalized_table",
     "read_table",
     "reproduce",
     "run",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from uldp import _checks
 from uldp.datasets import GridHistogram
 from uldp.domain import Domain
-from uldp.experiments.points import EXPECTED, Losses, Point, distances
-from uldp.experiments.rows import CellRow
+from uldp.experiments.points import Losses, Point, distances
+from uldp.experiments.tables import CELLS, PERSONALIZED, Kind, Row, means, tabulate
 from uldp.mechanisms import Mechanism
 from uldp.personalized import JointLaw, PersonalizedEstimate, TaggedDomain
 from uldp.tallies import Tally
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["KNOWLEDGE", "PersonalizedPoint", "cells", "checkin_law", "place_distributions"]
 
@@ -54,15 +57,18 @@ def place_distributions(people: GridHistogram) -> dict[str, NDArray[np.float64]]
     return {tag: number / number.sum() for tag, number in places.items()}
 
 
-def cells(people: GridHistogram) -> list[CellRow]:
+def cells(people: GridHistogram) -> DataFrame:
     """Return the maps of Figure 9: for each tag where its users are, and where its places."""
     users = dict(zip(TAGS, checkin_law(people).pi, strict=True))
     places = place_distributions(people)
-    return [
-        CellRow(tag, row, column, float(users[tag][cell]), float(places[tag][cell]))
+    rows = (
+        {"tag": tag, "row": row, "column": column, "users": used, "places": found}
         for tag in TAGS
-        for cell, (row, column) in enumerate(np.ndindex(people.shape))
-    ]
+        for (row, column), used, found in zip(
+            np.ndindex(people.shape), users[tag], places[tag], strict=True
+        )
+    )
+    return tabulate(rows, CELLS.columns)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,6 +87,8 @@ class PersonalizedPoint(Point):
         The knowledge "places".
     """
 
+    kind: ClassVar[Kind] = PERSONALIZED
+
     epsilon: float
     law: JointLaw
     places: Mapping[str, NDArray[np.float64]]
@@ -91,29 +99,63 @@ class PersonalizedPoint(Point):
         true = dict(zip(self.law.domain.tags, self.law.pi, strict=True))
         return dict(zip(KNOWLEDGE, ({}, self.places, true), strict=True))
 
-    def losses(
-        self, mechanism: Mechanism, reports: Tally | NDArray[Any], methods: tuple[str, ...]
-    ) -> dict[str, Losses]:
-        """Return the losses of each estimator.
+    @property
+    def labels(self) -> Row:
+        """What a row of the table says of the point: without bots."""
+        base = self.law.domain.base
+        return super().labels | {"k": base.size, "sensitive": base.sensitive.size}
 
-        These are the first term of Theorem 1, the bound on the second, and then for each of
-        `KNOWLEDGE` the total variation and squared l2 loss of p̂ and the second term. "expected" has
-        the first term only, for the empirical estimate.
+    def losses(self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str) -> Losses:
+        """Return the losses of an estimator in one realization, with every knowledge.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The common mechanism.
+        reports : Tally or ndarray
+            What `Mechanism.estimate` takes.
+        method : str
+            The estimator.
+
+        Returns
+        -------
+        mapping of str to dict
+            For each of `KNOWLEDGE` "tv" and "mse", the total variation and the squared l2 loss of
+            p̂; "first" and "second", the terms of Theorem 1; and "second_bound", the bound on the
+            latter. With the empirical estimate comes "expected_first", which `uldp.losses`
+            forecasts for users drawn independently.
         """
-        domain = self.law.domain
-        losses: dict[str, Losses] = {}
-        for method in methods:
-            if method == EXPECTED:
-                losses[method] = (mechanism.l1_loss(self.law.r, self.n, exact=True),)
-                continue
-            r = self.estimate(mechanism, reports, method)
-            estimates = [
-                PersonalizedEstimate.of(domain, r, knowledge)
-                for knowledge in self.background.values()
-            ]
-            numbers = [float(np.abs(r - self.law.r).sum()), estimates[0].second_term_bound]
-            for estimate in estimates:
-                second = estimate.loss_terms(self.law).second
-                numbers += [*distances(estimate.p, self.law.p), second]
-            losses[method] = tuple(numbers)
+        r = self.estimate(mechanism, reports, method)
+        forecast = {}
+        if method == "empirical":
+            forecast["expected_first"] = mechanism.l1_loss(self.law.r, self.n, exact=True)
+        losses = {}
+        for knowledge, background in self.background.items():
+            estimate = PersonalizedEstimate.of(self.law.domain, r, background)
+            terms = estimate.loss_terms(self.law)
+            of_terms = {"first": terms.first, "second": terms.second}
+            bound = {"second_bound": estimate.second_term_bound}
+            losses[knowledge] = distances(estimate.p, self.law.p) | of_terms | bound | forecast
         return losses
+
+    def rows(self, method: str, losses: Sequence[Losses]) -> list[Row]:
+        """Return the rows of the table on an estimator.
+
+        Parameters
+        ----------
+        method : str
+            The estimator.
+        losses : sequence of mapping
+            What `losses` returned in each realization.
+
+        Returns
+        -------
+        list of dict
+            A row for each of `KNOWLEDGE`: entries by column, standard errors for all losses.
+        """
+        return [
+            self.labels
+            | {"knowledge": knowledge, "estimator": method}
+            | means([each[knowledge] for each in losses])
+            for knowledge in KNOWLEDGE
+        ]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uldp.datasets import Histogram
 from uldp.domain import Domain
+from uldp.experiments.tables import COMMON, Kind, Row, means
 from uldp.mechanisms import (
     Mechanism,
     RandomizedResponse,
@@ -33,8 +35,8 @@ __all__ = [
 ]
 
 Sampling = Literal["iid", "halves"]
-Losses = tuple[float, ...]
-"""Total variation and squared l2 loss, or what `Point.losses` says."""
+Losses = Mapping[str, Any]
+"""The losses of one estimator in one realization, by the names that `Point.losses` gives them."""
 
 MECHANISMS: dict[str, type[Mechanism]] = {
     "RR": RandomizedResponse,
@@ -44,7 +46,6 @@ MECHANISMS: dict[str, type[Mechanism]] = {
 }
 NO_PRIVACY = "no privacy"
 METHODS = ("empirical", "threshold", "norm_sub", "em", "mle")
-EXPECTED = "expected"
 EM_STEPS = 100
 OPTIONS: dict[str, dict[str, Any]] = {"em": {"steps": EM_STEPS}}
 
@@ -66,8 +67,7 @@ class Point:
     n : int
         The number of users.
     methods : tuple of str
-        The estimators (see `Mechanism.estimate`); "expected" stands for the loss that
-        `uldp.losses` forecasts for the empirical one, with users drawn independently.
+        The estimators (see `Mechanism.estimate`).
     realizations : int
         How often to measure.
     sampling : {"iid", "halves"}, optional
@@ -79,6 +79,8 @@ class Point:
         Whether each user's report is drawn, as the likelihood needs where a report is a set, or
         only the tally, in O(k).
     """
+
+    kind: ClassVar[Kind] = COMMON
 
     figure: str
     data: str
@@ -93,7 +95,7 @@ class Point:
     reports: bool = False
 
     @property
-    def protected(self) -> int:
+    def sensitive_count(self) -> int:
         """The number of values that the mechanism protects."""
         if self.mechanism == NO_PRIVACY:
             return 0
@@ -108,7 +110,7 @@ class Point:
             "figure": self.figure,
             "data": self.data,
             "k": self.histogram.domain.size,
-            "sensitive": self.protected,
+            "sensitive": self.sensitive_count,
             "n": self.n,
             "sampling": self.sampling,
             "mechanism": self.mechanism,
@@ -116,37 +118,87 @@ class Point:
             "from": "reports" if self.reports else "tally",
         }
 
-    def losses(
-        self, mechanism: Mechanism, reports: Tally | NDArray[Any], methods: tuple[str, ...]
-    ) -> dict[str, Losses]:
-        """Return the losses of each estimator, total variation and squared l2 loss."""
+    @property
+    def labels(self) -> Row:
+        """What a row of the table says of the point."""
+        names = ("data", "k", "sensitive", "n", "mechanism", "epsilon")
+        return {name: self.key[name] for name in names}
+
+    def losses(self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str) -> Losses:
+        """Return the losses of an estimator in one realization.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The mechanism of the point.
+        reports : Tally or ndarray
+            What `Mechanism.estimate` takes.
+        method : str
+            The estimator.
+
+        Returns
+        -------
+        mapping of str to float
+            "tv", the total variation, and "mse", the squared l2 loss. With the empirical estimate
+            come "expected_tv" and "expected_mse", which `uldp.losses` forecasts for users drawn
+            independently.
+        """
         truth = self.histogram.frequencies
-        losses: dict[str, Losses] = {}
-        for method in methods:
-            if method == EXPECTED:
-                l1 = mechanism.l1_loss(truth, self.n, exact=True)
-                losses[method] = l1 / 2, mechanism.l2_loss(truth, self.n)
-            else:
-                losses[method] = distances(self.estimate(mechanism, reports, method), truth)
+        losses = distances(self.estimate(mechanism, reports, method), truth)
+        if method == "empirical":
+            losses["expected_tv"] = mechanism.l1_loss(truth, self.n, exact=True) / 2
+            losses["expected_mse"] = mechanism.l2_loss(truth, self.n)
         return losses
+
+    def rows(self, method: str, losses: Sequence[Losses]) -> list[Row]:
+        """Return the rows of the table on an estimator.
+
+        Parameters
+        ----------
+        method : str
+            The estimator.
+        losses : sequence of mapping
+            What `losses` returned in each realization.
+
+        Returns
+        -------
+        list of dict
+            A single row: entries by column, standard errors for all losses.
+        """
+        return [self.labels | {"estimator": method} | means(losses)]
 
     def estimate(
         self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str
     ) -> NDArray[np.float64]:
-        """Return the estimate over the mechanism's domain by the experiment's options."""
+        """Return the estimate by the experiment's options.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The mechanism of the point.
+        reports : Tally or ndarray
+            What `Mechanism.estimate` takes.
+        method : str
+            The estimator.
+
+        Returns
+        -------
+        (k,) ndarray
+            The estimate over the mechanism's domain.
+        """
         return mechanism.estimate(reports, method, **OPTIONS.get(method, {}))
 
 
-def distances(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> tuple[float, float]:
+def distances(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> dict[str, float]:
     """Return the total variation and the squared l2 distance."""
     error = estimate - truth
-    return float(np.abs(error).sum() / 2), float(np.square(error).sum())
+    return {"tv": float(np.abs(error).sum() / 2), "mse": float(np.square(error).sum())}
 
 
 def measure(
     point: Point, methods: tuple[str, ...], realization: int, seed: int
 ) -> dict[str, Losses]:
-    """Draw users and their reports, and return the losses of each estimator.
+    """Draw users and their reports, and return by estimator its losses by name.
 
     The randomness depends on the point's key, the realization and the seed alone, so that any
     realization can be measured again apart from the others.
@@ -162,6 +214,11 @@ def measure(
     seed : int
         The seed of the experiment.
 
+    Returns
+    -------
+    dict of str to mapping
+        For each estimator what `Point.losses` returns.
+
     Raises
     ------
     ValueError
@@ -175,7 +232,7 @@ def measure(
         if point.reports
         else mechanism.simulate(counts, rng)
     )
-    return point.losses(mechanism, reports, methods)
+    return {method: point.losses(mechanism, reports, method) for method in methods}
 
 
 def _stream(point: Point, realization: int, seed: int) -> np.random.SeedSequence:

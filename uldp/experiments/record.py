@@ -47,7 +47,7 @@ class Record:
             try:
                 entry = json.loads(line)
                 losses = {
-                    name: tuple(map(float, values)) for name, values in entry.pop("losses").items()
+                    method: _numbers(values) for method, values in entry.pop("losses").items()
                 }
             except (ValueError, KeyError, AttributeError, TypeError):
                 raise ValueError(
@@ -69,6 +69,14 @@ class Record:
             os.fsync(file.fileno())
         for key, losses in entries:
             self._losses[_name(key)].update(losses)
+
+
+def _numbers(losses: Mapping[str, Any]) -> Losses:
+    """Return losses by name, some of which may stand one level below."""
+    return {
+        name: _numbers(value) if isinstance(value, dict) else float(value)
+        for name, value in losses.items()
+    }
 
 
 def _name(key: Mapping[str, Any]) -> str:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
-from joblib import Parallel, delayed
-from threadpoolctl import ThreadpoolController
-from tqdm import tqdm
 
 import uldp
 from uldp import _checks
-from uldp.experiments.personalized import PersonalizedPoint, cells
-from uldp.experiments.plans import FIGURES, Settings, checkins, plan
-from uldp.experiments.points import EM_STEPS, Losses, Point, measure
+from uldp.experiments._extra import extra
+from uldp.experiments.personalized import cells
+from uldp.experiments.plans import checkins, plan
+from uldp.experiments.points import EM_STEPS, Point, measure
 from uldp.experiments.record import Entry, Record
-from uldp.experiments.rows import PersonalizedRow, Row
-from uldp.experiments.tables import summarize, write_table
+from uldp.experiments.settings import FIGURES, Settings
+from uldp.experiments.tables import CELLS, tabulate, write_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["reproduce", "run"]
 
@@ -29,23 +30,12 @@ Todo = list[tuple[int, tuple[str, ...]]]
 
 REALIZATIONS_AT_ONCE = 10
 
-ABOUT_COMMON = (
-    "tv, mse: mean over the realizations; tv_error, mse_error: standard error of the mean",
-    "expected_tv, expected_mse: forecast for the empirical estimate, users independent",
-    "sensitive: the values that the mechanism protects",
-)
-ABOUT_PERSONALIZED = (
-    "tv, mse: of the estimate of p; first, second: the l1 losses on the right of Theorem 1",
-    "each is a mean over the realizations; its _error is the standard error of the mean",
-    "second_bound: what the collector knows the second term not to exceed",
-    "expected_first: forecast for the empirical estimate, users independent",
-    "k, sensitive: of the cells; the mechanism has two sensitive bots more, for home and office",
-    "knowledge of where each tag occurs: none (I), where its places are (II), where its users "
-    "are (III)",
-)
-ABOUT_CELLS = (
-    "row, column: of the 25 x 25 grid, from the south and from the west",
-    "users: share of the tag's check-ins; places: share of its places, each counted once",
+DRAWN = {
+    "iid": "users are drawn independently from the frequencies of the data",
+    "halves": "users are drawn from the people of the data without replacement",
+}
+ABOUT_LIKELIHOOD = (
+    f"em: {EM_STEPS} steps from the estimate with threshold; mle: certificate of 1e-6"
 )
 
 
@@ -77,27 +67,34 @@ def reproduce(
     ------
     ValueError, TypeError
         If an argument is out of its range, or a data file or the record is not as expected.
+    ModuleNotFoundError
+        If a package of the extra "experiments" is not installed.
     """
     _checks.choice(figure, "figure", FIGURES)
     settings = Settings() if settings is None else settings
     _checks.instance(settings, "settings", Settings)
     folder, jobs = _checks.path(folder, "folder"), _checks.whole(jobs, "jobs", least=1)
     folder.mkdir(parents=True, exist_ok=True)
-    table = folder / f"{FIGURES[figure]}.csv"
+    path = folder / f"{FIGURES[figure]}.csv"
     if figure == "fig9":
         name, people = checkins(settings)
-        header = [*_origin(figure, settings, {name: people.source}), *ABOUT_CELLS]
-        write_table(table, cells(people), header)
-        return table
-    points = plan(figure, settings)
-    rows = run(points, table.with_suffix(".jsonl"), settings.seed, jobs)
-    write_table(table, rows, _header(FIGURES[figure], settings, points))
-    return table
+        table, sources, about = cells(people), {name: people.source}, CELLS.about
+    else:
+        points = plan(figure, settings)
+        table = run(points, path.with_suffix(".jsonl"), settings.seed, jobs)
+        sources = {point.data: point.histogram.source for point in points}
+        about = DRAWN[settings.sampling], *points[0].kind.about, ABOUT_LIKELIHOOD
+    header = (
+        settings.command(FIGURES[figure]),
+        f"uldp {uldp.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}",
+        *(f"{name}: {source}" for name, source in sources.items()),
+        *about,
+    )
+    write_table(path, table, header)
+    return path
 
 
-def run(
-    points: Sequence[Point], record: Path, seed: int, jobs: int = 1
-) -> list[Row | PersonalizedRow]:
+def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> DataFrame:
     """Measure points, all but what the record holds, and return their mean losses.
 
     Parameters
@@ -113,33 +110,38 @@ def run(
 
     Returns
     -------
-    list of Row or PersonalizedRow
-        In the order of the points and their methods.
+    pandas.DataFrame
+        Rows as in `read_table`, in the order of the points and their methods.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is out of its range or the record is not as expected.
+    ModuleNotFoundError
+        If a package of the extra "experiments" is not installed.
     """
-    for point in _checks.items(points, "points"):
+    points = _checks.items(points, "points")
+    for point in points:
         _checks.instance(point, "points", Point)
     record, seed = _checks.path(record, "record"), _checks.whole(seed, "seed", least=0)
     jobs = _checks.whole(jobs, "jobs", least=1)
+    joblib, tqdm, *_ = map(extra, ("joblib", "tqdm", "threadpoolctl", "pandas"))
     finished = Record(record)
     for reports, stage in ((False, "tallies"), (True, "reports")):
         members = [point for point in points if point.reports is reports]
         blocks = list(_unfinished(members, finished, seed, 1 if reports else REALIZATIONS_AT_ONCE))
         batch = 1 if reports else "auto"
-        done = Parallel(n_jobs=jobs, batch_size=batch, return_as="generator_unordered")(
-            delayed(_measure_block)(point, todo, seed) for point, todo in blocks
+        done = joblib.Parallel(n_jobs=jobs, batch_size=batch, return_as="generator_unordered")(
+            joblib.delayed(_measure_block)(point, todo, seed) for point, todo in blocks
         )
         total = sum(len(todo) for _, todo in blocks)
         label = f"{record.stem}, {stage}"
-        with tqdm(total=total, desc=label, unit="realization", disable=not total) as progress:
+        with tqdm.tqdm(total=total, desc=label, unit="realization", disable=not total) as bar:
             for entries in done:
                 finished.append(entries)
-                progress.update(len(entries))
-    return [row for point in points for row in summarize(point, _finished(point, finished, seed))]
+                bar.update(len(entries))
+    columns = {name: entry for point in points for name, entry in point.kind.columns.items()}
+    return tabulate((row for point in points for row in _rows(point, finished, seed)), columns)
 
 
 def _unfinished(
@@ -169,37 +171,16 @@ def _measure_block(point: Point, todo: Todo, seed: int) -> list[Entry]:
 
 
 @cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
+def _threads() -> Any:
+    return extra("threadpoolctl").ThreadpoolController()
 
 
-def _finished(point: Point, record: Record, seed: int) -> list[Mapping[str, Losses]]:
-    return [record.losses(_key(point, i, seed)) for i in range(point.realizations)]
+def _rows(point: Point, record: Record, seed: int) -> Iterator[dict[str, Any]]:
+    realizations = [record.losses(_key(point, i, seed)) for i in range(point.realizations)]
+    for method in point.methods:
+        yield from point.rows(method, [losses[method] for losses in realizations])
 
 
 def _key(point: Point, realization: int, seed: int) -> dict[str, Any]:
     version = {"uldp": uldp.__version__}
     return {**version, "seed": seed, **point.key, "realization": realization}
-
-
-def _header(table: str, settings: Settings, points: Sequence[Point]) -> list[str]:
-    """Return what the numbers depend on, and what the columns are."""
-    drawn = {
-        "iid": "users are drawn independently from the frequencies of the data",
-        "halves": "users are drawn from the people of the data without replacement",
-    }
-    personalized = any(isinstance(point, PersonalizedPoint) for point in points)
-    return [
-        *_origin(table, settings, {point.data: point.histogram.source for point in points}),
-        drawn[settings.sampling],
-        *(ABOUT_PERSONALIZED if personalized else ABOUT_COMMON),
-        f"em: {EM_STEPS} steps from the estimate with threshold; mle: certificate of 1e-6",
-    ]
-
-
-def _origin(table: str, settings: Settings, sources: Mapping[str, str]) -> list[str]:
-    return [
-        settings.command(table),
-        f"uldp {uldp.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}",
-        *(f"{name}: {source}" for name, source in sources.items()),
-    ]

@@ -2,183 +2,167 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uldp import _checks
-from uldp.experiments.personalized import KNOWLEDGE, PersonalizedPoint
-from uldp.experiments.points import EXPECTED, Losses, Point
-from uldp.experiments.rows import CellRow, PersonalizedRow, Row
+from uldp.experiments._extra import extra
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = [
-    "AnyRow",
-    "read_personalized_table",
+    "CELLS",
+    "COMMON",
+    "PERSONALIZED",
+    "Kind",
+    "Row",
+    "means",
     "read_table",
-    "summarize",
+    "tabulate",
     "write_table",
 ]
 
-AnyRow = Row | PersonalizedRow | CellRow
-Kind = TypeVar("Kind", Row, PersonalizedRow)
-
-READERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("data", "mechanism", "estimator", "knowledge", "tag"), str),
-    **dict.fromkeys(("k", "sensitive", "n", "realizations", "row", "column"), int),
-}
+Row = dict[str, Any]
+"""Entries by column."""
 
 
-def summarize(
-    point: Point, realizations: Sequence[Mapping[str, Losses]]
-) -> Sequence[Row | PersonalizedRow]:
-    """Return the rows of a point, from its losses by estimator.
+class Kind(NamedTuple):
+    """A kind of table: the types of its columns, in order, and lines on what they hold."""
 
-    There is one for each estimator and, with a `PersonalizedPoint`, each kind of knowledge.
+    columns: Mapping[str, type]
+    about: tuple[str, ...]
+
+
+POINT = {"data": str, "k": int, "sensitive": int, "n": int, "mechanism": str, "epsilon": float}
+COMMON = Kind(
+    POINT
+    | {"estimator": str, "realizations": int}
+    | dict.fromkeys(("tv", "tv_error", "mse", "mse_error", "expected_tv", "expected_mse"), float),
+    (
+        "tv, mse: mean over the realizations; tv_error, mse_error: standard error of the mean",
+        "expected_tv, expected_mse: forecast for the empirical estimate, users independent",
+        "sensitive: the values that the mechanism protects",
+    ),
+)
+PERSONALIZED = Kind(
+    POINT
+    | {"knowledge": str, "estimator": str, "realizations": int}
+    | dict.fromkeys(("tv", "tv_error", "mse", "mse_error"), float)
+    | dict.fromkeys(("first", "first_error", "second", "second_error"), float)
+    | dict.fromkeys(("second_bound", "expected_first"), float),
+    (
+        "tv, mse: of the estimate of p; first, second: the l1 losses on the right of Theorem 1",
+        "each is a mean over the realizations; its _error is the standard error of the mean",
+        "second_bound: what the collector knows the second term not to exceed",
+        "expected_first: forecast for the empirical estimate, users independent",
+        "k, sensitive: of the cells; the mechanism has two sensitive bots more, for home and "
+        "office",
+        "knowledge of where each tag occurs: none (I), where its places are (II), where its users "
+        "are (III)",
+    ),
+)
+CELLS = Kind(
+    {"tag": str, "row": int, "column": int, "users": float, "places": float},
+    (
+        "row, column: of the 25 x 25 grid, from the south and from the west",
+        "users: share of the tag's check-ins; places: share of its places, each counted once",
+    ),
+)
+
+
+def tabulate(rows: Iterable[Row], columns: Mapping[str, type]) -> DataFrame:
+    """Return the rows with these columns; a number that a row does not have is NaN."""
+    return extra("pandas").DataFrame(rows, columns=list(columns)).astype(columns)
+
+
+def means(losses: Sequence[Mapping[str, float]]) -> Row:
+    """Return the mean of each loss over the realizations, and its standard error."""
+    names, n = list(losses[0]), len(losses)
+    values = np.array([[each[name] for name in names] for each in losses])
+    spread = values.std(axis=0, ddof=1) if n > 1 else np.full(len(names), np.nan)
+    errors = zip((f"{name}_error" for name in names), spread / np.sqrt(n), strict=True)
+    return {"realizations": n, **dict(zip(names, values.mean(axis=0), strict=True)), **dict(errors)}
+
+
+def read_table(path: str | os.PathLike[str]) -> DataFrame:
+    """Read a table that `reproduce` or `write_table` wrote.
+
+    Each row of Figures 5 to 8 and of Table 1 holds the mean losses of one estimator at one point:
+
+    data, k, sensitive, n, mechanism, epsilon
+        The point. `sensitive` is the number of values that the mechanism protects, and with the
+        personalized mechanism the number of those sensitive to everybody. `epsilon` is NaN without
+        privacy.
+    knowledge
+        With the personalized mechanism, what the collector knows of where each tag occurs, in
+        `KNOWLEDGE`.
+    estimator
+        Its name in `METHODS`.
+    realizations
+        How many the means are of.
+    tv, mse
+        Mean total variation (half of the l1 loss) and mean squared l2 loss.
+    first, second
+        With the personalized mechanism, means of the terms of Theorem 1, which are l1 losses.
+    tv_error, mse_error, first_error, second_error
+        Their standard errors; NaN after a single realization.
+    second_bound
+        Mean of what the collector knows the second term not to exceed.
+    expected_tv, expected_mse, expected_first
+        What `uldp.losses` forecasts for the empirical estimate, the TV and the first term for this
+        very n; NaN for the others.
+
+    Each row of Figure 9 is of one cell of the map of a tag, "home" or "office":
+
+    tag, row, column
+        The tag and the cell: from the south and from the west, counted from 0.
+    users, places
+        Share of the tag's check-ins and of its places, each place counted once.
+
+    Parameters
+    ----------
+    path : path
+        The CSV file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each of the file.
+
+    Raises
+    ------
+    ValueError
+        If the columns are not those of such a table.
+    ModuleNotFoundError
+        If pandas is not installed.
     """
-    expected: Sequence[float | None] = (None, None)
-    if EXPECTED in point.methods:
-        expected = np.mean([losses[EXPECTED] for losses in realizations], axis=0).tolist()
-    by_method = {
-        method: np.array([losses[method] for losses in realizations])
-        for method in point.methods
-        if method != EXPECTED
-    }
-    if isinstance(point, PersonalizedPoint):
-        return [
-            _personalized_row(point, method, knowledge, losses, expected[0])
-            for method, losses in by_method.items()
-            for knowledge in KNOWLEDGE
-        ]
-    return [_row(point, method, losses, expected) for method, losses in by_method.items()]
-
-
-def _row(
-    point: Point, method: str, losses: NDArray[np.float64], expected: Sequence[float | None]
-) -> Row:
-    (tv, mse), (tv_error, mse_error) = _means(losses)
-    return Row(
-        data=point.data,
-        k=point.histogram.domain.size,
-        sensitive=point.protected,
-        n=point.n,
-        mechanism=point.mechanism,
-        epsilon=point.epsilon,
-        estimator=method,
-        realizations=len(losses),
-        tv=tv,
-        tv_error=tv_error,
-        mse=mse,
-        mse_error=mse_error,
-        expected_tv=expected[0] if method == "empirical" else None,
-        expected_mse=expected[1] if method == "empirical" else None,
+    table = extra("pandas").read_csv(
+        _checks.path(path, "path"),
+        comment="#",
+        dtype=str,
+        keep_default_na=False,
+        na_values=[""],
     )
+    for columns, _ in (COMMON, PERSONALIZED, CELLS):
+        if list(table) == list(columns):
+            return table.astype(columns)
+    expected = ", or ".join(",".join(kind.columns) for kind in (COMMON, PERSONALIZED, CELLS))
+    raise ValueError(f"{path}: expected columns {expected}")
 
 
-def _personalized_row(
-    point: PersonalizedPoint,
-    method: str,
-    knowledge: str,
-    losses: NDArray[np.float64],
-    expected_first: float | None,
-) -> PersonalizedRow:
-    own = 2 + 3 * KNOWLEDGE.index(knowledge)
-    (tv, mse, second), (tv_error, mse_error, second_error) = _means(losses[:, own : own + 3])
-    (first, second_bound), (first_error, _) = _means(losses[:, :2])
-    base = point.law.domain.base
-    return PersonalizedRow(
-        data=point.data,
-        k=base.size,
-        sensitive=base.sensitive.size,
-        n=point.n,
-        mechanism=point.mechanism,
-        epsilon=point.epsilon,
-        knowledge=knowledge,
-        estimator=method,
-        realizations=len(losses),
-        tv=tv,
-        tv_error=tv_error,
-        mse=mse,
-        mse_error=mse_error,
-        first=first,
-        first_error=first_error,
-        second=second,
-        second_error=second_error,
-        second_bound=second_bound,
-        expected_first=expected_first if method == "empirical" else None,
-    )
+def write_table(path: Path, table: DataFrame, header: Iterable[str]) -> None:
+    """Write a table as CSV under header lines with "#".
 
-
-def _means(losses: NDArray[np.float64]) -> tuple[list[float], list[float | None]]:
-    """Return the means over the realizations and their standard errors."""
-    n, columns = losses.shape
-    means: list[float] = losses.mean(axis=0).tolist()
-    if n == 1:
-        return means, [None] * columns
-    return means, (losses.std(axis=0, ddof=1) / np.sqrt(n)).tolist()
-
-
-def write_table(path: Path, rows: Sequence[AnyRow], header: Iterable[str]) -> None:
-    """Write rows of one kind as CSV, fractions to six digits, under header lines with "#".
-
-    The file is replaced as a whole.
+    Fractions have six digits, but ε all of them. The file is replaced as a whole.
     """
     unfinished = path.with_suffix(".unfinished")
+    exact = table.astype({name: object for name in table if name == "epsilon"})
     with unfinished.open("w", encoding="utf-8", newline="") as file:
         file.writelines(f"# {line}\n" for line in header)
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_columns(type(rows[0])))
-        writer.writerows([_text(*cell) for cell in asdict(row).items()] for row in rows)
+        exact.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
     unfinished.replace(path)
-
-
-def read_table(path: str | os.PathLike[str]) -> list[Row]:
-    """Read a table of Figures 5 to 7 that `write_table` wrote.
-
-    Raises
-    ------
-    ValueError
-        If the columns are not those of a `Row`.
-    """
-    return _read(path, Row)
-
-
-def read_personalized_table(path: str | os.PathLike[str]) -> list[PersonalizedRow]:
-    """Read the table of Figure 8 or Table 1 that `write_table` wrote.
-
-    Raises
-    ------
-    ValueError
-        If the columns are not those of a `PersonalizedRow`.
-    """
-    return _read(path, PersonalizedRow)
-
-
-def _read(path: str | os.PathLike[str], kind: type[Kind]) -> list[Kind]:
-    columns = _columns(kind)
-    with _checks.path(path, "path").open(encoding="utf-8", newline="") as file:
-        table = csv.DictReader(line for line in file if not line.startswith("#"))
-        if tuple(table.fieldnames or ()) != columns:
-            raise ValueError(f"{path}: expected columns {','.join(columns)}")
-        return [kind(**{name: _value(name, text) for name, text in row.items()}) for row in table]
-
-
-def _columns(kind: type[AnyRow]) -> tuple[str, ...]:
-    return tuple(column.name for column in fields(kind))
-
-
-def _text(column: str, value: object) -> str:
-    if value is None:
-        return ""
-    return str(value) if column in READERS or column == "epsilon" else f"{value:.6g}"
-
-
-def _value(column: str, text: str) -> Any:
-    if column in READERS:
-        return READERS[column](text)
-    return float(text) if text else None

@@ -7,16 +7,19 @@ with a single row in a panel does not depend on what the horizontal axis shows, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from uldp.experiments import NO_PRIVACY, Row
+from uldp.experiments import NO_PRIVACY
 from uldp.figures.style import STYLES, Style, make_axes
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Loss", "losses_by_attributes", "losses_by_epsilon", "losses_by_sensitive"]
 
@@ -29,13 +32,13 @@ FOUR_ATTRIBUTES = 400
 
 
 def losses_by_epsilon(
-    table: Sequence[Row], loss: Loss, data: str, estimators: Sequence[str]
+    table: DataFrame, loss: Loss, data: str, estimators: Sequence[str]
 ) -> NDArray[Any]:
     """Draw half of Figure 5 (TV) or 10 (MSE): losses over ε, with a line at ε = ln k.
 
     Parameters
     ----------
-    table : sequence of Row
+    table : pandas.DataFrame
         The table of fig5.
     loss : {"tv", "mse"}
         The loss.
@@ -54,23 +57,23 @@ def losses_by_epsilon(
     ValueError
         If the loss is neither of the two, there are no estimators, or the table has no row of one.
     """
-    panels = {("", name): _select(table, name, data=data) for name in estimators}
+    panels = {("", name): _select(table, name, data) for name in estimators}
     columns = 1 if len(panels) % 2 else 2
-    axes = _draw_panels(panels, columns, loss, lambda row: row.epsilon, "ε (thick line: ε = ln k)")
+    axes = _draw_panels(panels, columns, loss, "epsilon", "ε (thick line: ε = ln k)")
     for ax, rows in zip(axes, panels.values(), strict=True):
-        ax.axvline(np.log(rows[0].k), color="0.75", linewidth=3, zorder=0)
+        ax.axvline(np.log(rows["k"].iloc[0]), color="0.75", linewidth=3, zorder=0)
         _scale_logarithmically(ax)
     return axes
 
 
 def losses_by_sensitive(
-    table: Sequence[Row], loss: Loss, data: str, estimators: Sequence[str]
+    table: DataFrame, loss: Loss, data: str, estimators: Sequence[str]
 ) -> NDArray[Any]:
     """Draw half of Figure 6 (TV) or 11 (MSE): losses over the number of sensitive values.
 
     Parameters
     ----------
-    table : sequence of Row
+    table : pandas.DataFrame
         The table of fig6.
     loss : {"tv", "mse"}
         The loss.
@@ -92,20 +95,18 @@ def losses_by_sensitive(
     panels = _by_budget(table, estimators, data)
     label = r"number of sensitive values, $|\mathcal{X}_S|$"
     columns = len(panels) // max(len(estimators), 1)
-    axes = _draw_panels(panels, columns, loss, lambda row: row.sensitive, label)
+    axes = _draw_panels(panels, columns, loss, "sensitive", label)
     for ax in axes:
         _scale_logarithmically(ax)
     return axes
 
 
-def losses_by_attributes(
-    table: Sequence[Row], loss: Loss, estimators: Sequence[str]
-) -> NDArray[Any]:
+def losses_by_attributes(table: DataFrame, loss: Loss, estimators: Sequence[str]) -> NDArray[Any]:
     """Draw Figure 7 (TV) or 12 (MSE): losses over the number of attributes.
 
     Parameters
     ----------
-    table : sequence of Row
+    table : pandas.DataFrame
         The table of fig7.
     loss : {"tv", "mse"}
         The loss.
@@ -122,56 +123,43 @@ def losses_by_attributes(
     ValueError
         If the loss is neither of the two, there are no estimators, or the table has no row of one.
     """
+    # Beyond four attributes, each has two categories.
+    table = table.assign(attributes=4 + np.log2(table["k"] / FOUR_ATTRIBUTES))
     panels = _by_budget(table, estimators)
     columns = len(panels) // max(len(estimators), 1)
-    axes = _draw_panels(panels, columns, loss, _attributes, "number of attributes")
+    axes = _draw_panels(panels, columns, loss, "attributes", "number of attributes")
     for ax in axes:
-        ax.set_xticks(sorted({_attributes(row) for row in table}))
+        ax.set_xticks(sorted(table["attributes"].unique()))
     return axes
 
 
-def _attributes(row: Row) -> float:
-    """Return how many attributes there are; beyond four, each has two categories."""
-    return 4 + float(np.log2(row.k / FOUR_ATTRIBUTES))
-
-
 def _by_budget(
-    table: Sequence[Row], estimators: Sequence[str], data: str | None = None
-) -> dict[tuple[str, str], list[Row]]:
+    table: DataFrame, estimators: Sequence[str], data: str | None = None
+) -> dict[tuple[str, str], DataFrame]:
     """Return the rows of a panel for each estimator and ε, by its titles."""
     panels = {}
     for name in estimators:
-        rows = _select(table, name, data=data)
-        for epsilon in sorted({row.epsilon for row in rows if row.epsilon is not None}):
-            at_ln_k = all(np.isclose(epsilon, np.log(row.k)) for row in rows)
+        rows = _select(table, name, data)
+        for epsilon in np.unique(rows["epsilon"].dropna()):
+            at_ln_k = np.isclose(epsilon, np.log(rows["k"])).all()
             budget = "ε = ln k" if at_ln_k else f"ε = {epsilon:g}"
-            panels[name, budget] = _select(table, name, data=data, epsilon=epsilon)
+            panels[name, budget] = rows[rows["epsilon"].isin([epsilon, np.nan])]
     return panels
 
 
-def _select(
-    table: Sequence[Row], estimator: str, data: str | None = None, epsilon: float | None = None
-) -> list[Row]:
-    """Return the rows of a panel, those without privacy among them; None selects all."""
-    rows = [
-        row
-        for row in table
-        if data in (None, row.data)
-        and (row.mechanism == NO_PRIVACY or row.estimator == estimator)
-        and (row.epsilon is None or epsilon in (None, row.epsilon))
-    ]
-    if all(row.mechanism == NO_PRIVACY for row in rows):
+def _select(table: DataFrame, estimator: str, data: str | None = None) -> DataFrame:
+    """Return the rows on an estimator, those without privacy among them; None selects all data."""
+    if data is not None:
+        table = table[table["data"] == data]
+    private = (table["estimator"] == estimator) & (table["mechanism"] != NO_PRIVACY)
+    if not private.any():
         where = "" if data is None else f" on {data!r}"
         raise ValueError(f"the table must have rows of {estimator!r}{where}, got none")
-    return rows
+    return table[private | (table["mechanism"] == NO_PRIVACY)]
 
 
 def _draw_panels(
-    panels: Mapping[tuple[str, str], Sequence[Row]],
-    columns: int,
-    loss: Loss,
-    x: Callable[[Row], Any],
-    label: str,
+    panels: Mapping[tuple[str, str], DataFrame], columns: int, loss: Loss, x: str, label: str
 ) -> NDArray[Any]:
     """Draw panels, by the titles of their row and column.
 
@@ -185,10 +173,10 @@ def _draw_panels(
     _share_scales(axes, ["empirical" in titles for titles in panels], columns)
     tops = [top for _, top in panels]
     for place, (ax, ((side, top), rows)) in enumerate(zip(axes, panels.items(), strict=True)):
-        for name in ALL_STYLES:
-            members = sorted((row for row in rows if row.mechanism == name), key=x)
-            if members:
-                _draw(ax, members, x, loss)
+        for name, style in ALL_STYLES.items():
+            members = rows[rows["mechanism"] == name].sort_values(x)
+            if len(members):
+                _draw(ax, members, style, x, loss)
         ax.set(yscale="log")
         ax.yaxis.set_minor_formatter("")
         ax.grid(alpha=0.25)
@@ -199,7 +187,7 @@ def _draw_panels(
         ax.tick_params(labelbottom=place >= len(panels) - columns)
     figure = axes[0].figure
     figure.supxlabel(label, fontsize="medium")
-    names = {row.mechanism for rows in panels.values() for row in rows}
+    names = {name for rows in panels.values() for name in rows["mechanism"]}
     keys = [
         Line2D([], [], color=style.color, linestyle=style.line, marker=style.marker, label=name)
         for name, style in ALL_STYLES.items()
@@ -213,23 +201,20 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _draw(ax: Axes, rows: Sequence[Row], x: Callable[[Row], Any], loss: Loss) -> None:
+def _draw(ax: Axes, rows: DataFrame, style: Style, x: str, loss: Loss) -> None:
     """Draw one mechanism's rows, in the order of x."""
-    style = ALL_STYLES[rows[0].mechanism]
-    measured = [getattr(row, loss) for row in rows]
-    expected = [getattr(row, f"expected_{loss}") for row in rows]
-    line = measured if None in expected else expected
+    measured, expected = rows[loss], rows[f"expected_{loss}"]
+    line = measured if expected.hasnans else expected
     look: dict[str, Any] = {"color": style.color, "linestyle": style.line}
     if style.marker == "":
         look |= {"linewidth": 2.5, "zorder": 0.5}
     if len(rows) == 1:
-        ax.axhline(line[0], **look)
+        ax.axhline(line.iloc[0], **look)
         return
-    across = [x(row) for row in rows]
-    ax.plot(across, line, **look)
-    errors = [2 * (getattr(row, f"{loss}_error") or 0) for row in rows]
+    ax.plot(rows[x], line, **look)
+    errors = 2 * rows[f"{loss}_error"].fillna(0)
     points: dict[str, Any] = {"marker": style.marker, "markersize": 4, "linestyle": ""}
-    ax.errorbar(across, measured, yerr=errors, color=style.color, **points)
+    ax.errorbar(rows[x], measured, yerr=errors, color=style.color, **points)
 
 
 def _share_scales(axes: NDArray[Any], unbounded: Sequence[bool], columns: int) -> None:
