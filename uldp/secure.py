@@ -62,10 +62,7 @@ def _change_keys() -> None:
 
 
 def _free(lock: Any) -> None:
-    """Take a lock from a thread that was not forked with the process, so nobody else can.
-
-    What that thread was drawing is lost, and its half-made state replaced with the key.
-    """
+    """Release a lock that is held by a thread which was not forked with the process."""
     if lock.acquire(blocking=False):
         lock.release()
     else:
