@@ -672,12 +672,19 @@ def calls_of_collecting() -> list[Call]:
             reports=(reports_of(URAP), not_reports(URAP)),
             path=path,
         ),
-        call(collecting.tally_file, runs=False, mechanism=mechanism, path=path),
+        call(
+            collecting.tally_file,
+            runs=False,
+            mechanism=mechanism,
+            path=path,
+            max_reports=(..., whole(0, -1)),
+        ),
         call(
             collecting.tally_files,
             mechanism=mechanism,
             paths=([], not_paths),
             client=(..., [1, "local", object()]),
+            max_reports=(..., whole(0, -1)),
         ),
         call(
             collecting.local_client,
