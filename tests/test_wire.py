@@ -288,8 +288,21 @@ def test_reports_are_sifted_in_parts(monkeypatch, mechanism, impossible, at_once
     assert (batch.messages, batch.impossible) == (len(sent), 6)
 
 
+def test_reports_are_not_sifted_one_by_one(monkeypatch):
+    """Which would take ten times as long."""
+    asked = []
+    possible = uldp.Mechanism.possible
+    monkeypatch.setattr(
+        uldp.Mechanism,
+        "possible",
+        lambda self, some: asked.append(len(some)) or possible(self, some),
+    )
+    batch = wire.read(MECHANISM, [wire.dumps(MECHANISM, [1, 0])] * 500)
+    assert (len(batch.reports), asked) == (500, [500])
+
+
 @pytest.mark.parametrize("users", [1_000, 200_000])
-@pytest.mark.parametrize("name", ["RR", "uRAP"])
+@pytest.mark.parametrize("name", ["RR", "RAPPOR"])
 def test_the_memory_is_that_of_the_reports(monkeypatch, name, users):
     """200,000 reports in long messages among garbage, from a generator."""
     mechanism = MECHANISMS[name](LARGE, 1.0)
