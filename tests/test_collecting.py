@@ -6,9 +6,11 @@ import runpy
 import signal
 import sys
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import psutil
@@ -130,6 +132,102 @@ def test_a_file_is_not_overwritten(tmp_path):
     assert tally_file(MECHANISM, path).tally == MECHANISM.tally([1, 0])
 
 
+def disk_full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.fixture
+def half_written(monkeypatch) -> Callable[[Callable[[], None]], None]:
+    """Let a function run when half of a file has been written."""
+
+    def interrupt(meanwhile: Callable[[], None]) -> None:
+        def write_half(table: pa.Table, file: BinaryIO, **options: object) -> None:
+            whole = BytesIO()
+            write_table(table, whole, **options)
+            half = len(whole.getvalue()) // 2
+            file.write(whole.getvalue()[:half])
+            file.flush()
+            meanwhile()
+            file.write(whole.getvalue()[half:])
+
+        write_table = parquet.write_table
+        monkeypatch.setattr(parquet, "write_table", write_half)
+
+    return interrupt
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("failure", [disk_full, interrupted])
+def test_nothing_is_left_of_a_file_that_cannot_be_written(
+    tmp_path, monkeypatch, half_written, failure
+):
+    half_written(failure)
+    with pytest.raises((OSError, KeyboardInterrupt)):
+        write_reports(MECHANISM, [1, 0], tmp_path / "reports")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.undo()
+    write_reports(MECHANISM, [1, 0], tmp_path / "reports")
+    assert [path.name for path in tmp_path.iterdir()] == ["reports"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit")
+def test_nothing_is_left_on_a_disk_that_is_full(tmp_path):
+    """The system refuses to let any file grow beyond 10 kB."""
+    import resource
+
+    reports = reports_of(MECHANISM, 10_000)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_reports(MECHANISM, reports, tmp_path / "reports")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
+    write_reports(MECHANISM, reports, tmp_path / "reports")
+    assert tally_file(MECHANISM, tmp_path / "reports").tally == MECHANISM.tally(reports)
+
+
+def no_links(*_: object) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_has_its_name_only_when_it_is_whole(tmp_path, monkeypatch, half_written, links):
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    seen = []
+    half_written(lambda: seen.extend(path.name for path in tmp_path.iterdir()))
+    write_reports(MECHANISM, [1, 0], tmp_path / "reports")
+    (name,) = seen
+    assert name.startswith(".")
+    assert name.endswith(".part")
+    assert [path.name for path in tmp_path.iterdir()] == ["reports"]
+    assert tally_file(MECHANISM, tmp_path / "reports").tally == MECHANISM.tally([1, 0])
+    (tmp_path / "other").touch()
+    modes = {path.stat().st_mode for path in tmp_path.iterdir()}
+    assert len(modes) == 1
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_that_came_meanwhile_is_not_overwritten(tmp_path, monkeypatch, half_written, links):
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    half_written(lambda: (tmp_path / "reports").write_text("of another process"))
+    with pytest.raises(FileExistsError, match="reports"):
+        write_reports(MECHANISM, [1, 0], tmp_path / "reports")
+    assert [path.name for path in tmp_path.iterdir()] == ["reports"]
+    assert (tmp_path / "reports").read_text() == "of another process"
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="absent"):
+        write_reports(MECHANISM, [1, 0], tmp_path / "absent" / "reports")
+
+
 def test_impossible_reports_are_not_written(tmp_path):
     with pytest.raises(ValueError, match="reveal at most one of the 2 non-sensitive values"):
         write_reports(MECHANISM, [0, 3], tmp_path / "reports")
@@ -142,7 +240,7 @@ def test_impossible_reports_are_left_out_and_counted(tmp_path):
     places = np.array([0, 1, 2, 777_777, len(reports)])
     mixed = np.insert(reports, places, [[4, 0], [128, 1], [1, 3], [0, 255], [4, 3]], axis=0)
     path = write_by_hand(tmp_path / "mixed", pa.binary(2), mixed.view("V2").ravel().tolist())
-    found = tally_file(MECHANISM, path)
+    found = tally_file(MECHANISM, path, max_reports=len(mixed))
     assert found == Collection(MECHANISM.tally(reports), 1, {}, impossible=5)
 
 
@@ -248,6 +346,38 @@ def test_files_of_another_shape(tmp_path):
     assert rejection(tmp_path / "nullable") == one_column + "b'report: fixed_size_binary[2]'"
 
 
+def test_a_file_holds_no_more_reports_than_are_allowed(tmp_path):
+    write_reports(MECHANISM, reports_of(MECHANISM, 10), tmp_path / "ten")
+    assert tally_file(MECHANISM, tmp_path / "ten", max_reports=10).tally.n == 10
+    with pytest.raises(FileError) as caught:
+        tally_file(MECHANISM, tmp_path / "ten", max_reports=9)
+    problem = "holds too many reports: 10, but max_reports is 9"
+    assert str(caught.value) == f"file {str(tmp_path / 'ten')!r} {problem}"
+    with pytest.raises(ValueError, match="max_reports must be 1 or greater, got 0"):
+        tally_file(MECHANISM, tmp_path / "ten", max_reports=0)
+
+
+def test_a_small_file_does_not_outvote_the_others(tmp_path):
+    """A million equal reports take three kilobytes."""
+    mechanism = uldp.UtilityOptimizedRR(LARGE, 1.0)
+    for more in (0, 1):
+        write_reports(mechanism, np.full(2**20 + more, 7), tmp_path / f"{more} more")
+        assert (tmp_path / f"{more} more").stat().st_size < 4_000
+    assert tally_file(mechanism, tmp_path / "0 more").tally.n == 2**20
+    assert "1048577, but max_reports is 1048576" in rejection(tmp_path / "1 more", mechanism)
+
+
+def test_reading_ends_when_more_reports_come_than_are_promised(tmp_path, monkeypatch):
+    """The footer speaks of 200 reports, the group of rows has 500, every other one impossible."""
+    path = write_by_hand(tmp_path / "reports", pa.binary(2), [b"\1\0", b"\4\0"] * 250)
+    many, few = b"\x16\xe8\x07\x19", b"\x16\x90\x03\x19"  # in Thrift: the number, then a list
+    assert path.read_bytes().count(many) == 1
+    path.write_bytes(path.read_bytes().replace(many, few))
+    assert parquet.read_metadata(path).num_rows == 200
+    monkeypatch.setattr(collecting, "BYTES_AT_ONCE", 80 * MECHANISM.report_dtype.itemsize)
+    assert rejection(path) == "is not Parquet or damaged: 240 reports instead of 200"
+
+
 def test_a_failing_disk_is_not_a_bad_file(tmp_path, monkeypatch):
     (path,) = write_parts(MECHANISM, reports_of(MECHANISM, 9), 1, tmp_path)
 
@@ -264,11 +394,34 @@ def test_a_failing_disk_is_not_a_bad_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["uRR", "uRAP", "uBD, all sizes"])
 def test_files_add_up(tmp_path, client, name):
-    """Forty of them, so that sums are summed."""
+    """Thirty-three of them, so that sums are summed, and one is by itself."""
     mechanism = MECHANISMS[name](LARGE, 1.0)
     reports = reports_of(mechanism, 4_000)
-    found = tally_files(mechanism, write_parts(mechanism, reports, 40, tmp_path), client)
-    assert found == Collection(mechanism.tally(reports), 40, {}, 0)
+    found = tally_files(mechanism, write_parts(mechanism, reports, 33, tmp_path), client)
+    assert found == Collection(mechanism.tally(reports), 33, {}, 0)
+
+
+def test_of_any_number_of_parts_none_is_lost_or_repeated():
+    sizes = []
+
+    def concatenate(parts: list[list[int]]) -> list[int]:
+        sizes.append(len(parts))
+        return [number for part in parts for number in part]
+
+    for parts in [*range(1, 600), 4096, 4097]:
+        assert collecting._combined([[i] for i in range(parts)], concatenate) == [*range(parts)]
+    assert max(sizes) == collecting.COLLECTIONS_PER_SUM == 16
+
+
+def test_files_with_too_many_reports_are_left_out_and_named(tmp_path, client):
+    reports = reports_of(MECHANISM, 300)
+    paths = write_parts(MECHANISM, reports, 3, tmp_path)
+    write_reports(MECHANISM, reports[:101], tmp_path / "too many")
+    found = tally_files(MECHANISM, [*paths, tmp_path / "too many"], client, max_reports=100)
+    assert (found.tally, found.files) == (MECHANISM.tally(reports), 3)
+    ((path, reason),) = found.rejected.items()
+    assert path == str(tmp_path / "too many")
+    assert reason.endswith("holds too many reports: 101, but max_reports is 100")
 
 
 def test_bad_files_are_left_out_and_named(tmp_path, client):
@@ -426,6 +579,8 @@ def test_wrong_arguments(tmp_path):
     for wrong in (None, 7, "reports", tmp_path):
         with pytest.raises(TypeError, match="paths must be an iterable of paths, got "):
             tally_files(MECHANISM, wrong)
+    with pytest.raises(ValueError, match="max_reports must be 1 or greater, got 0"):
+        tally_files(MECHANISM, [], max_reports=0)
     with pytest.raises(TypeError, match="client must be a Client"):
         tally_files(MECHANISM, [], "127.0.0.1:8786")
     with pytest.raises(ValueError, match="workers must be 1 or greater, got 0"):

@@ -640,16 +640,23 @@ def calls_of_wire() -> list[Call]:
         *(message[:9] + b"\xff" + message[10:], message[:30], message[:-1] + b"\0"),
         *(wire.dumps(other, reports_of(other)) for other in MECHANISMS if other is not URAP),
     ]
-    not_messages = [None, 1, message, "text", object(), *([wrong] for wrong in not_bytes)]
+    not_messages = [
+        None,
+        1,
+        1.5,
+        "text",
+        object(),
+        *(f(message) for f in (bytes, bytearray, memoryview)),
+    ]
     return [
         call(wire.parameters, mechanism=mechanism),
         call(wire.dumps, mechanism=mechanism, reports=(reports_of(URAP), not_reports(URAP))),
         call(wire.loads, mechanism=mechanism, message=(message, [*damaged, *not_bytes])),
         call(
             wire.read,
-            {"messages": "messages?"},
             mechanism=mechanism,
             messages=([message], not_messages),
+            max_reports=(..., whole(0, -1)),
         ),
     ]
 
@@ -665,12 +672,19 @@ def calls_of_collecting() -> list[Call]:
             reports=(reports_of(URAP), not_reports(URAP)),
             path=path,
         ),
-        call(collecting.tally_file, runs=False, mechanism=mechanism, path=path),
+        call(
+            collecting.tally_file,
+            runs=False,
+            mechanism=mechanism,
+            path=path,
+            max_reports=(..., whole(0, -1)),
+        ),
         call(
             collecting.tally_files,
             mechanism=mechanism,
             paths=([], not_paths),
             client=(..., [1, "local", object()]),
+            max_reports=(..., whole(0, -1)),
         ),
         call(
             collecting.local_client,

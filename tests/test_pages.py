@@ -17,9 +17,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 BOOK = ROOT / "_build" / "html"
+MADE_BY_SPHINX = ("genindex", "prf-prf", "py-modindex", "search")
 PAGES = sorted(
     page.relative_to(BOOK).as_posix()
-    for page in [*BOOK.glob("book/*.html"), *BOOK.glob("notebooks/*.html")]
+    for page in [*BOOK.glob("*.html"), *BOOK.glob("book/*.html"), *BOOK.glob("notebooks/*.html")]
+    if page.parent != BOOK or page.stem in MADE_BY_SPHINX
 )
 WIDTHS = {"desktop": 1280, "phone": 390}
 PAPER = 784  # 166 mm between the margins of A4, at the scale of tools/print_book.py
@@ -44,7 +46,7 @@ DEFECTS = """
     "math not typeset": all(".math").filter((e) => !e.querySelector("mjx-container")).map(shown),
     "wrong math": all("mjx-merror").map(shown),
     "missing images": all("img").filter((i) => !i.naturalWidth).map((i) => i.src),
-    "images without alt text": all("img").filter((i) => !i.alt.trim()).map((i) => i.src),
+    "images without alt text": all("img").filter((i) => !/\\p{L}/u.test(i.alt)).map((i) => i.src),
     "wider than the page": all("article *")
       .filter((e) => e.getBoundingClientRect().right > width + 1 && !scrolls(e)).map(shown),
   };

@@ -85,26 +85,115 @@ def test_no_stream_comes_twice():
     assert len(set(streams)) == len(streams)
 
 
-@pytest.mark.skipif(not hasattr(secure.os, "fork"), reason="the system has no fork")
-def test_a_fork_does_not_repeat_the_stream():
-    """A parent and two children draw after the forks; in a process of its own, without threads."""
-    program = """
-import os
+forks = pytest.mark.skipif(not hasattr(secure.os, "fork"), reason="the system has no fork")
+
+FORKING = """
+import os, signal, threading, time, warnings
+from contextlib import nullcontext
 from uldp import secure
-rng = secure.generator()
-rng.bytes(100)
-for child in range(2):
-    if os.fork() == 0:
-        print(rng.bytes(16).hex(), flush=True)
+
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: forks beside threads
+SECONDS = 20
+
+
+def show(generators):
+    for rng in generators:
+        key = rng.bit_generator.state["state"]["keysetup"].tobytes()
+        print(key.hex(), rng.bytes(32).hex(), flush=True)
+
+
+def fork(generators, lock=nullcontext()):
+    with lock:
+        child = os.fork()
+    if not child:
+        thread = threading.Thread(target=show, args=(generators,))
+        thread.start()
+        thread.join()
         os._exit(0)
-    os.wait()
-print(rng.bytes(16).hex())
+    end = time.monotonic() + SECONDS
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            print("hung", flush=True)
+            os._exit(1)
+        time.sleep(0.001)
 """
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert len(set(run.stdout.split())) == 3
+
+
+def keys_and_bits(program: str, lines: int) -> None:
+    """Run a program that forks: all its keys and bits differ, and any thread can draw."""
+    command = [sys.executable, "-c", FORKING + program]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not run.stderr
+    shown = run.stdout.split()
+    assert "hung" not in shown
+    assert len(shown) == len(set(shown)) == 2 * lines
+
+
+@forks
+def test_a_fork_does_not_repeat_the_stream():
+    """Several generators are alive, and draw before and after the forks."""
+    program = """
+generators = [secure.generator() for _ in range(5)]
+for rng in generators:
+    rng.bytes(100)
+for _ in range(2):
+    fork(generators)
+show(generators)
+"""
+    keys_and_bits(program, lines=15)
+
+
+@forks
+def test_a_fork_while_others_hold_the_locks():
+    """Threads that are not forked use the second and the fourth generator, then this the first."""
+    program = """
+generators = [secure.generator() for _ in range(4)]
+done = threading.Event()
+
+
+def hold(lock, held):
+    with lock:
+        held.set()
+        done.wait()
+
+
+for rng in generators[1::2]:
+    held = threading.Event()
+    threading.Thread(target=hold, args=(rng.bit_generator.lock, held)).start()
+    held.wait()
+fork(generators)
+fork(generators, generators[0].bit_generator.lock)
+done.set()
+"""
+    keys_and_bits(program, lines=8)
+
+
+@forks
+def test_no_fork_hangs_beside_threads_that_draw():
+    """150 forks beside four threads, two of them with a generator in common."""
+    program = """
+generators = [secure.generator() for _ in range(5)]
+done = threading.Event()
+
+
+def draw(rng):
+    while not done.is_set():
+        rng.bytes(100_000)
+
+
+threads = [threading.Thread(target=draw, args=(generators[i],)) for i in (0, 1, 2, 2)]
+for thread in threads:
+    thread.start()
+for _ in range(150):
+    fork(generators)
+done.set()
+for thread in threads:
+    thread.join()
+show(generators)
+"""
+    keys_and_bits(program, lines=5 * 151)
 
 
 def test_a_fork_changes_the_keys_of_all_living_generators(key_of_zeros):

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import struct
+import tracemalloc
 import zlib
 from collections import Counter
 from dataclasses import dataclass, field
@@ -38,7 +39,7 @@ def reason(message: bytes, mechanism: uldp.Mechanism = MECHANISM) -> Reason:
     with pytest.raises(MessageError) as caught:
         wire.loads(mechanism, message)
     assert str(caught.value).startswith(f"message {caught.value.reason}: ")
-    batch = wire.read(mechanism, [message])
+    batch = wire.read(mechanism, [message], wire.MOST_REPORTS)
     if caught.value.reason != Reason.IMPOSSIBLE:
         assert (len(batch.reports), batch.messages, batch.impossible) == (0, 0, 0)
         assert batch.rejected == Counter([caught.value.reason])
@@ -139,7 +140,7 @@ def test_a_sealed_message_is_read_or_rejected(changes):
     message = bytearray(wire.dumps(MECHANISM, reports_of(MECHANISM, 3)))
     for position, value in changes:
         message[position % len(message)] = value
-    batch = wire.read(MECHANISM, [resealed(bytes(message))])
+    batch = wire.read(MECHANISM, [resealed(bytes(message))], max_reports=3)
     assert batch.messages + batch.rejected.total() == 1
     assert MECHANISM.tally(batch.reports).n + batch.impossible in {0, 3}
 
@@ -173,10 +174,13 @@ def test_foreign_messages(other):
     assert repr(wire.parameters(MECHANISM)) in str(caught.value)
 
 
-def test_a_wrong_width_is_foreign():
-    message = wire.dumps(MECHANISM, [[1, 0]])
-    wide = resealed(message[:12] + struct.pack("<II", 1, 2) + message[20:])
-    assert reason(wide) == Reason.FOREIGN
+@pytest.mark.parametrize(("width", "number"), [(1, 4), (4, 1), (2**32 - 1, 0), (0, 2**32 - 1)])
+def test_a_wrong_width_is_foreign(width, number):
+    """The same four bytes as reports of another length; or none of them."""
+    message = wire.dumps(MECHANISM, [[1, 0], [1, 0]])
+    reports = message[-8:-4] if width * number else b""
+    other = message[:12] + struct.pack("<II", width, number) + message[20:-8] + reports + b"0000"
+    assert reason(resealed(other)) == Reason.FOREIGN
 
 
 def test_what_a_sender_writes_does_not_reach_a_log_as_it_is():
@@ -210,7 +214,7 @@ def test_impossible_reports(mechanism, impossible):
         forged = mixed.astype(wire.wire_dtype(mechanism).base).tobytes()
         sent = message[:16] + struct.pack("<I", 53) + message[20:-4].replace(payload, forged)
         assert reason(resealed(sent + b"0000"), mechanism) == Reason.IMPOSSIBLE
-        batch = wire.read(mechanism, [resealed(sent + b"0000"), message])
+        batch = wire.read(mechanism, [resealed(sent + b"0000"), message], max_reports=53)
         np.testing.assert_array_equal(batch.reports, np.concatenate([good, good]))
         assert (batch.messages, batch.rejected.total(), batch.impossible) == (2, 0, 3)
 
@@ -223,12 +227,95 @@ def test_a_batch_keeps_and_counts():
         MECHANISM,
         [b"", *messages[:7], messages[3][:-1], foreign, bytearray(messages[7]), b"GET / HTTP/1.1"]
         + [memoryview(message) for message in messages[8:]],
+        max_reports=5,
     )
     np.testing.assert_array_equal(batch.reports, reports)
     assert batch.messages == 20
     assert batch.rejected == {Reason.TRUNCATED: 2, Reason.FOREIGN: 1, Reason.FORMAT: 1}
     assert batch.impossible == 0
     assert MECHANISM.tally(batch.reports) == MECHANISM.tally(reports)
+
+
+def test_a_message_holds_one_report_unless_more_are_allowed():
+    """A message of a million does not outvote the others."""
+    one, two, three = ([[1, 0]] * users for users in (1, 2, 3))
+    none = np.empty((0, 2), dtype=np.uint8)
+    messages = [wire.dumps(MECHANISM, reports) for reports in (none, one, two, three, [2, 0])]
+    for most, accepted in ((..., 2), (1, 2), (2, 4), (3, 7), (10**12, 7)):
+        batch = wire.read(MECHANISM, messages, *([most] if most is not ... else []))
+        assert batch.reports.tolist() == [*one * (accepted - 1), [2, 0]]
+        refused = {2: 2, 4: 1, 7: 0}[accepted]
+        assert batch.messages == 5 - refused
+        assert batch.rejected == Counter({Reason.TOO_MANY: refused} if refused else {})
+    with pytest.raises(ValueError, match="max_reports must be 1 or greater, got 0"):
+        wire.read(MECHANISM, messages, max_reports=0)
+
+
+def test_what_is_no_bytes_is_counted():
+    message = wire.dumps(MECHANISM, [1, 0])
+    released = memoryview(message)
+    released.release()
+    wrong = [None, 7, "uldp", [message], {}, object(), np.frombuffer(message, np.uint8), released]
+    batch = wire.read(MECHANISM, [message, *wrong, message])
+    assert batch.reports.tolist() == [[1, 0], [1, 0]]
+    assert (batch.messages, batch.rejected) == (2, Counter({Reason.NOT_BYTES: len(wrong)}))
+
+
+def test_a_single_message_is_no_collection_of_messages():
+    message = wire.dumps(MECHANISM, [1, 0])
+    for wrong in (message, bytearray(message), memoryview(message), "uldp", None, 7):
+        with pytest.raises(TypeError, match="messages must be a collection of bytes, such as a "):
+            wire.read(MECHANISM, wrong)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 64])
+@pytest.mark.parametrize(("mechanism", "impossible"), IMPOSSIBLE)
+def test_reports_are_sifted_in_parts(monkeypatch, mechanism, impossible, at_once):
+    """Whether a part ends within a message or after several, what is kept is the same."""
+    layout = wire.wire_dtype(mechanism)
+    good = reports_of(mechanism, 60)
+    mixed = np.insert(good, [0, 9, 10, 10, 59, 60], impossible[0], axis=0)
+    sent = []
+    for part in np.split(mixed.astype(layout.base), [1, 2, 3, 10, 20, 20, 21, 65]):
+        message = wire.dumps(mechanism, good[: len(part)])
+        start = 20 + len(wire.parameters(mechanism))
+        sent.append(resealed(message[:start] + part.tobytes() + b"0000"))
+    monkeypatch.setattr(wire, "BYTES_AT_ONCE", at_once)
+    batch = wire.read(mechanism, iter(sent), max_reports=60)
+    np.testing.assert_array_equal(batch.reports, good)
+    assert batch.reports.dtype == good.dtype
+    assert batch.reports.flags.writeable
+    assert (batch.messages, batch.impossible) == (len(sent), 6)
+
+
+def test_reports_are_not_sifted_one_by_one(monkeypatch):
+    """Which would take ten times as long."""
+    asked = []
+    possible = uldp.Mechanism.possible
+    monkeypatch.setattr(
+        uldp.Mechanism,
+        "possible",
+        lambda self, some: asked.append(len(some)) or possible(self, some),
+    )
+    batch = wire.read(MECHANISM, [wire.dumps(MECHANISM, [1, 0])] * 500)
+    assert (len(batch.reports), asked) == (500, [500])
+
+
+@pytest.mark.parametrize("users", [1_000, 200_000])
+@pytest.mark.parametrize("name", ["RR", "RAPPOR"])
+def test_the_memory_is_that_of_the_reports(monkeypatch, name, users):
+    """200,000 reports in long messages among garbage, from a generator."""
+    mechanism = MECHANISMS[name](LARGE, 1.0)
+    message = wire.dumps(mechanism, reports_of(mechanism, users))
+    wrong = [b"", None, message[:-1], message + b"0", message[:-5] + b"00000", b"G" * 10_000]
+    stream = (one for _ in range(200_000 // users) for one in (message, *wrong))
+    monkeypatch.setattr(wire, "BYTES_AT_ONCE", 1 << 12)
+    tracemalloc.start()
+    batch = wire.read(mechanism, stream, max_reports=users)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (len(batch.reports), batch.rejected.total()) == (200_000, 6 * 200_000 // users)
+    assert peak < 1.2 * (batch.reports.nbytes + len(message)) + 20 * wire.BYTES_AT_ONCE
 
 
 def test_an_empty_batch():
@@ -273,7 +360,7 @@ def test_too_many_reports(monkeypatch):
 def test_wrong_types():
     with pytest.raises(TypeError, match="message must be bytes, got str"):
         wire.loads(MECHANISM, "uldp")
-    with pytest.raises(TypeError, match="message must be bytes, got int"):
-        wire.read(MECHANISM, b"uldp")
+    with pytest.raises(TypeError, match="message must be bytes, got NoneType"):
+        wire.loads(MECHANISM, None)
     with pytest.raises(TypeError, match="mechanism must be a Mechanism"):
         wire.read("uRR", [])

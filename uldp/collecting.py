@@ -6,18 +6,20 @@ is no other column, because nothing should stand beside a report. The metadata o
 under ``uldp`` the version of this layout, 1, and under ``uldp.parameters`` the mechanism's
 `uldp.wire.parameters`. The pages have checksums.
 
-A file is counted whole or not at all. What is made of it, a `Collection`, depends on nothing but
-the file, so that a process that dies takes nothing with it that another cannot make again;
-collections add up in any order, and each goes into one sum. A worker reads about a megabyte of a
-file at a time.
+A file is counted whole or not at all, and not if it holds more reports than the collector allows:
+how small a file is says nothing, since equal reports take next to no room. What is made of it, a
+`Collection`, depends on nothing but the file, so that a process that dies takes nothing with it
+that another cannot make again; collections add up in any order, and each goes into one sum. A
+worker reads about a megabyte of a file at a time.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -45,6 +47,7 @@ VERSION = b"1"
 VERSION_KEY, PARAMETERS_KEY = b"uldp", b"uldp.parameters"
 COLUMN = "report"
 ROWS_OF_GROUP = 1 << 20
+REPORTS_OF_FILE = 1 << 20
 BYTES_AT_ONCE = 1 << 20
 COLLECTIONS_PER_SUM = 16
 # By default Dask lets the C library return every freed megabyte to the system at once. Fetching it
@@ -96,6 +99,9 @@ class Collection:
 def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> None:
     """Write reports into a new Parquet file.
 
+    The file gets its name when it is whole. Until then it has another one in the same folder, which
+    begins with a dot and ends with ".part"; if it cannot be finished, it is removed.
+
     Parameters
     ----------
     mechanism : Mechanism
@@ -103,7 +109,8 @@ def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> No
     reports : array_like
         What `privatize` returned, one report or many.
     path : path
-        The file; it must not exist yet.
+        The file; it must not exist yet. Many small files are better than one: of a file with more
+        than 2^20 reports the collector must know (see `tally_file`).
 
     Raises
     ------
@@ -118,18 +125,26 @@ def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> No
     rows = wire_rows(mechanism, reports)
     buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), buffers)
-    with _checks.path(path, "path").open("xb") as file:
-        parquet.write_table(
-            pa.table([column], schema=schema),
-            file,
-            row_group_size=ROWS_OF_GROUP,
-            use_dictionary=rows.ndim == 1,
-            compression="none",
-            write_page_checksum=True,
-        )
+    target = _checks.path(path, "path")
+    part = target.parent / f".{uuid4().hex}.part"
+    try:
+        with part.open("xb") as file:
+            parquet.write_table(
+                pa.table([column], schema=schema),
+                file,
+                row_group_size=ROWS_OF_GROUP,
+                use_dictionary=rows.ndim == 1,
+                compression="none",
+                write_page_checksum=True,
+            )
+        _name(part, target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
-def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
+def tally_file(
+    mechanism: Mechanism, path: AnyPath, max_reports: int = REPORTS_OF_FILE
+) -> Collection:
     """Tally the reports of one file, a part at a time; this is what runs on a worker.
 
     Reports that the mechanism cannot produce are left out and counted.
@@ -140,18 +155,24 @@ def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
         The collector's mechanism.
     path : path
         What `write_reports` wrote.
+    max_reports : int, optional
+        How many reports the file may hold, by default 2^20. Allow no more than are expected, for a
+        file of any size can hold a billion.
 
     Raises
     ------
     FileError
         A ValueError, if the file is not one of this layout and version, was cut short or damaged,
-        or was made with another mechanism or domain.
+        was made with another mechanism or domain, or holds more reports than are allowed.
+    ValueError
+        If `max_reports` is not a whole number of at least 1.
     TypeError
         If an argument is of the wrong type.
     OSError
         If the file cannot be read.
     """
     schema = _schema(mechanism)
+    most = _checks.whole(max_reports, "max_reports", least=1)
     tally, impossible = _empty(mechanism), 0
     with _checks.path(path, "path").open("rb") as source:
         try:
@@ -162,6 +183,12 @@ def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
                 page_checksum_verification=True,
             )
             _check_schema(path, file.schema_arrow, schema)
+            promised = file.metadata.num_rows
+            if promised > most:
+                raise FileError(
+                    f"file {str(path)!r} holds too many reports: {promised}, but max_reports is "
+                    f"{most}"
+                )
             rows = max(1, BYTES_AT_ONCE // mechanism.report_dtype.itemsize)
             for batch in file.iter_batches(batch_size=rows, use_threads=False):
                 reports = _as_rows(batch.column(COLUMN), mechanism)
@@ -171,10 +198,10 @@ def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
                     possible = mechanism.possible(reports)
                     tally += mechanism.tally(reports[possible])
                     impossible += int(np.count_nonzero(~possible))
-            if tally.n + impossible != file.metadata.num_rows:
-                raise pa.ArrowInvalid(
-                    f"{tally.n + impossible} reports instead of {file.metadata.num_rows}"
-                )
+                if tally.n + impossible > promised:
+                    break
+            if tally.n + impossible != promised:
+                raise pa.ArrowInvalid(f"{tally.n + impossible} reports instead of {promised}")
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if getattr(error, "errno", None) is not None:
                 raise
@@ -183,7 +210,10 @@ def tally_file(mechanism: Mechanism, path: AnyPath) -> Collection:
 
 
 def tally_files(
-    mechanism: Mechanism, paths: Iterable[AnyPath], client: Client | None = None
+    mechanism: Mechanism,
+    paths: Iterable[AnyPath],
+    client: Client | None = None,
+    max_reports: int = REPORTS_OF_FILE,
 ) -> Collection:
     """Tally the reports of many files on the workers of a cluster.
 
@@ -198,11 +228,13 @@ def tally_files(
         Files that the workers can read, each once.
     client : distributed.Client, optional
         Of the cluster; by default `local_client`, for this call.
+    max_reports : int, optional
+        How many reports each file may hold, by default 2^20 (see `tally_file`).
 
     Raises
     ------
     ValueError
-        If a path is repeated.
+        If a path is repeated, or `max_reports` is not a whole number of at least 1.
     TypeError
         If an argument is of the wrong type.
     OSError
@@ -213,19 +245,17 @@ def tally_files(
     _checks.instance(mechanism, "mechanism", Mechanism)
     if client is not None:
         _checks.instance(client, "client", Client)
+    most = _checks.whole(max_reports, "max_reports", least=1)
     files, call = _distinct(paths), uuid4().hex
     if not files:
         return Collection(_empty(mechanism), 0, {}, 0)
     with nullcontext(client) if client is not None else local_client() as cluster:
         names = [("tally_file", file, call) for file in files]
-        parts = cluster.map(_tally_or_reject, files, key=names, mechanism=mechanism)
-        while len(parts) > 1:
-            groups = range(0, len(parts), COLLECTIONS_PER_SUM)
-            parts = [
-                cluster.submit(_total, parts[first : first + COLLECTIONS_PER_SUM], pure=False)
-                for first in groups
-            ]
-        collection: Collection = parts[0].result()
+        parts = cluster.map(
+            _tally_or_reject, files, key=names, mechanism=mechanism, max_reports=most
+        )
+        whole = _combined(parts, lambda some: cluster.submit(_total, some, pure=False))
+        collection: Collection = whole.result()
     return collection
 
 
@@ -257,11 +287,28 @@ def local_client(workers: int | None = None) -> Client:
         )
 
 
-def _tally_or_reject(path: str, mechanism: Mechanism) -> Collection:
+def _name(part: Path, target: Path) -> None:
+    """Give a finished file its name, which nothing else may have."""
     try:
-        return tally_file(mechanism, path)
+        os.link(part, target)
+    except OSError:  # the name is taken, or the file system has no links
+        target.open("xb").close()
+        part.replace(target)
+
+
+def _tally_or_reject(path: str, mechanism: Mechanism, max_reports: int) -> Collection:
+    try:
+        return tally_file(mechanism, path, max_reports)
     except FileError as error:
         return Collection(_empty(mechanism), 0, {path: str(error)}, 0)
+
+
+def _combined(parts: list[Any], combine: Callable[[list[Any]], Any]) -> Any:
+    """Combine all parts into one, a few at a time."""
+    while len(parts) > 1:
+        firsts = range(0, len(parts), COLLECTIONS_PER_SUM)
+        parts = [combine(parts[first : first + COLLECTIONS_PER_SUM]) for first in firsts]
+    return parts[0]
 
 
 def _total(parts: Sequence[Collection]) -> Collection:

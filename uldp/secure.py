@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from typing import Any
 from weakref import WeakSet
 
 import numpy as np
@@ -31,8 +32,9 @@ def generator() -> np.random.Generator:
 
     Its bits are the key stream of ChaCha20 with 20 rounds under a key of 256 bits that the
     operating system draws (`secrets`). Nothing repeats the stream: a forked process, a copy and
-    what comes out of a pickle all have keys of their own. The key stays in memory for as long as
-    the generator does; a generator for each call forgets it after the call.
+    what comes out of a pickle all have keys of their own, also where another thread was drawing
+    while the process forked. The key stays in memory for as long as the generator does; a generator
+    for each call forgets it after the call.
     """
     return np.random.Generator(SystemChaCha())
 
@@ -53,8 +55,18 @@ _alive: WeakSet[SystemChaCha] = WeakSet()
 
 
 def _change_keys() -> None:
-    for shared in list(_alive):
-        shared.state = SystemChaCha().state
+    """Give each generator of a forked process a key of its own, and a lock that can be taken."""
+    for copied in list(_alive):
+        _free(copied.lock)
+        copied.state = SystemChaCha().state
+
+
+def _free(lock: Any) -> None:
+    """Release a lock that is held by a thread which was not forked with the process."""
+    if lock.acquire(blocking=False):
+        lock.release()
+    else:
+        lock._at_fork_reinit()  # as the standard library does with its own locks
 
 
 if hasattr(os, "register_at_fork"):

@@ -24,7 +24,8 @@ A report of a mechanism whose reports are rows of bytes is this row. An index of
 is an integer of 1, 2 or 4 bytes, the fewest that hold k - 1.
 
 The checksum finds damage, not forgery: who may send, and that nobody listens, is the business of
-the transport, and a device may lie about its value whatever the format.
+the transport, and a device may lie about its value whatever the format. So that one sender does not
+speak for many, `read` takes one report from a message unless more are allowed.
 """
 
 from __future__ import annotations
@@ -53,16 +54,21 @@ CHECKSUM = struct.Struct("<I")
 MOST_REPORTS = 2**32 - 1
 DIGEST_CHARACTERS = 32
 SHOWN_BYTES = 300
+BYTES_AT_ONCE = 1 << 18
+
+BytesLike = bytes | bytearray | memoryview
 
 
 class Reason(StrEnum):
     """Why a message is rejected."""
 
+    NOT_BYTES = "not bytes"
     FORMAT = "not of this format"
     VERSION = "of another version"
     TRUNCATED = "shorter than it says"
     CORRUPT = "damaged on the way"
     FOREIGN = "of another mechanism or domain"
+    TOO_MANY = "with more reports than are allowed"
     IMPOSSIBLE = "with a report that the mechanism cannot produce"
 
 
@@ -156,8 +162,8 @@ def dumps(mechanism: Mechanism, reports: ArrayLike) -> bytes:
     return body + CHECKSUM.pack(zlib.crc32(body))
 
 
-def loads(mechanism: Mechanism, message: bytes) -> NDArray[Any]:
-    """Return the reports of one message, one along the first axis.
+def loads(mechanism: Mechanism, message: BytesLike) -> NDArray[Any]:
+    """Return the reports of one message, however many, one along the first axis.
 
     Parameters
     ----------
@@ -175,7 +181,11 @@ def loads(mechanism: Mechanism, message: bytes) -> NDArray[Any]:
     TypeError
         If an argument is of the wrong type.
     """
-    reports = _reports(mechanism, parameters(mechanism), message)
+    expected, layout = parameters(mechanism), wire_dtype(mechanism)
+    if not isinstance(message, BytesLike):
+        raise TypeError(f"message must be bytes, got {type(message).__name__}")
+    rows = np.frombuffer(_payload(message, expected, layout.itemsize), layout)
+    reports = rows.astype(mechanism.report_dtype.base)
     try:
         mechanism.tally(reports)
     except ValueError as impossible:
@@ -183,11 +193,13 @@ def loads(mechanism: Mechanism, message: bytes) -> NDArray[Any]:
     return reports
 
 
-def read(mechanism: Mechanism, messages: Iterable[bytes]) -> Batch:
+def read(mechanism: Mechanism, messages: Iterable[BytesLike], max_reports: int = 1) -> Batch:
     """Return the reports of many messages, and how much was rejected and why.
 
-    Messages that `loads` rejects are left out and counted. But where the mechanism cannot produce
-    some reports of an intact message, these alone are left out, and the others kept.
+    Messages that `loads` rejects, those with too many reports, and whatever is not bytes are left
+    out and counted. But where the mechanism cannot produce some reports of an intact message, these
+    alone are left out, and the others kept. The messages may come from a generator: what is held in
+    memory is proportional to what is kept.
 
     Parameters
     ----------
@@ -195,57 +207,89 @@ def read(mechanism: Mechanism, messages: Iterable[bytes]) -> Batch:
         The collector's mechanism.
     messages : iterable of bytes-like
         What devices sent.
+    max_reports : int, optional
+        How many reports a message may hold: one, as a device sends it, since a message of a million
+        would outvote the others. Allow more only where a relay bundles, as many as it does.
 
     Raises
     ------
+    ValueError
+        If `max_reports` is not a whole number of at least 1.
     TypeError
-        If an argument is of the wrong type.
+        If an argument is of the wrong type; a single message is no collection of messages.
     """
-    expected = parameters(mechanism)
-    if not isinstance(messages, Iterable):
-        raise TypeError(f"messages must be a collection of bytes, got {messages!r}")
+    expected, layout = parameters(mechanism), wire_dtype(mechanism)
+    if isinstance(messages, BytesLike | str) or not isinstance(messages, Iterable):
+        raise TypeError(
+            f"messages must be a collection of bytes, such as a list, got {type(messages).__name__}"
+        )
+    most = _checks.whole(max_reports, "max_reports", least=1)
     rejected: Counter[Reason] = Counter()
-    parts = []
+    accepted = impossible = 0
+    kept, waiting = bytearray(), bytearray()
     for message in messages:
         try:
-            parts.append(_reports(mechanism, expected, message))
+            payload = _payload(message, expected, layout.itemsize)
         except MessageError as error:
             rejected[error.reason] += 1
-    none = np.empty((0,), dtype=mechanism.report_dtype)
-    reports = np.concatenate([none, *parts])
-    possible = mechanism.possible(reports)
-    return Batch(reports[possible], len(parts), rejected, int(np.count_nonzero(~possible)))
+            continue
+        if len(payload) > most * layout.itemsize:
+            rejected[Reason.TOO_MANY] += 1
+            continue
+        accepted += 1
+        waiting += payload
+        if len(waiting) >= BYTES_AT_ONCE:
+            impossible += _sift(mechanism, waiting, kept)
+            waiting = bytearray()
+    impossible += _sift(mechanism, waiting, kept)
+    reports = np.frombuffer(kept, mechanism.report_dtype)
+    return Batch(reports, accepted, rejected, impossible)
 
 
-def _reports(mechanism: Mechanism, expected: bytes, message: bytes) -> NDArray[Any]:
-    """Return the reports of an intact message of this mechanism, possible or not."""
-    if not isinstance(message, bytes | bytearray | memoryview):
-        raise TypeError(f"message must be bytes, got {type(message).__name__}")
-    sent = bytes(message)
+def _sift(mechanism: Mechanism, payload: bytearray, kept: bytearray) -> int:
+    """Keep the reports that the mechanism can produce, and return the number of the others."""
+    layout, impossible = wire_dtype(mechanism), 0
+    rows = np.frombuffer(payload, layout)
+    at_once = max(1, BYTES_AT_ONCE // layout.itemsize)
+    for first in range(0, len(rows), at_once):
+        reports = rows[first : first + at_once].astype(mechanism.report_dtype.base)
+        possible = mechanism.possible(reports)
+        kept += reports[possible].tobytes()
+        impossible += int(np.count_nonzero(~possible))
+    return impossible
+
+
+def _payload(message: object, expected: bytes, width: int) -> memoryview:
+    """Return the reports of an intact message with these parameters, possible or not."""
+    if not isinstance(message, BytesLike):
+        raise MessageError(Reason.NOT_BYTES, f"it is of type {type(message).__name__}")
+    try:
+        sent = bytes(message)
+    except ValueError as released:
+        raise MessageError(Reason.NOT_BYTES, str(released)) from None
     if not sent.startswith(MAGIC[: len(sent)]):
         raise MessageError(Reason.FORMAT, f"it starts with {sent[:4]!r}, not with {MAGIC!r}")
     if len(sent) < HEADER.size:
         raise MessageError(Reason.TRUNCATED, f"{len(sent)} of at least {HEADER.size} bytes")
-    _, version, described, width, n = HEADER.unpack_from(sent)
+    _, version, described, found, n = HEADER.unpack_from(sent)
     if version != VERSION:
         raise MessageError(Reason.VERSION, f"it is {version}, this collector reads {VERSION}")
     start = HEADER.size + described
-    end = start + width * n
+    end = start + found * n
     if len(sent) < end + CHECKSUM.size:
         raise MessageError(Reason.TRUNCATED, f"{len(sent)} of {end + CHECKSUM.size} bytes")
     if len(sent) > end + CHECKSUM.size:
         raise MessageError(Reason.CORRUPT, f"{len(sent)} bytes instead of {end + CHECKSUM.size}")
-    if zlib.crc32(sent[:end]) != CHECKSUM.unpack_from(sent, end)[0]:
+    content = memoryview(sent)
+    if zlib.crc32(content[:end]) != CHECKSUM.unpack_from(sent, end)[0]:
         raise MessageError(Reason.CORRUPT, "its checksum is wrong")
-    layout = wire_dtype(mechanism)
-    if sent[HEADER.size : start] != expected or width != layout.itemsize:
+    if content[HEADER.size : start] != expected or found != width:
         raise MessageError(
             Reason.FOREIGN,
-            f"it has {excerpt(sent[HEADER.size : start])} and {width} bytes for a report, this "
-            f"collector {excerpt(expected)} and {layout.itemsize} bytes",
+            f"it has {excerpt(sent[HEADER.size : start])} and {found} bytes for a report, this "
+            f"collector {excerpt(expected)} and {width} bytes",
         )
-    rows = np.frombuffer(sent, dtype=layout, count=n, offset=start)
-    return rows.astype(mechanism.report_dtype.base)
+    return content[start:end]
 
 
 def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:

@@ -21,8 +21,19 @@ def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
             context["body"] = context["body"].replace(old, new)
 
 
+def unfold(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Leave out what folds an index of modules: images named "-" that take a mouse."""
+    plain = 0
+    if template == "domainindex.html":
+        context["content"] = [
+            (letter, [(name, plain, *others) for name, _, *others in entries])
+            for letter, entries in context["content"]
+        ]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect to Sphinx, and load the script for formulas that scroll."""
     app.add_js_file("formulas.js")
     app.connect("html-page-context", mend)
+    app.connect("html-page-context", unfold)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
