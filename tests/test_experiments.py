@@ -20,7 +20,6 @@ import uldp
 from uldp import __main__ as command_line
 from uldp import datasets, experiments
 from uldp.experiments import (
-    MECHANISMS,
     METHODS,
     NO_PRIVACY,
     Point,
@@ -31,6 +30,7 @@ from uldp.experiments import (
 )
 from uldp.experiments import runs as runs_module
 from uldp.experiments.settings import chosen
+from uldp.mechanisms import PAPER
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 TABLES = ("fig5", "fig6", "fig7")
@@ -190,7 +190,7 @@ def test_a_wrong_number_of_jobs(tmp_path, jobs, error):
 @pytest.mark.parametrize(
     ("mechanism", "drawn", "reports"),
     [
-        *((mechanism, None, False) for mechanism in (NO_PRIVACY, *MECHANISMS)),
+        *((mechanism, None, False) for mechanism in (NO_PRIVACY, *PAPER)),
         *((mechanism, 3, False) for mechanism in ("uRR", "uRAP")),
         *((mechanism, None, True) for mechanism in ("RAPPOR", "uRAP")),
     ],
@@ -468,7 +468,7 @@ def test_quick_runs_of_all_figures(tmp_path):
         assert header[1].startswith(f"# uldp {uldp.__version__}, NumPy {np.__version__}")
         assert header[2].startswith("# census: Census-Income (KDD), UCI")
         rows = read_table(tmp_path / f"{name}.csv")
-        for mechanism in MECHANISMS:
+        for mechanism in PAPER:
             assert set(rows[rows["mechanism"] == mechanism]["estimator"]) == set(METHODS)
 
 
@@ -544,7 +544,7 @@ def test_the_stored_tables_agree_with_the_expected_losses(name):
     """Were the means normal, right ones would fail with probability 1e-3 for each table."""
     table = read_table(RESULTS / f"{name}.csv")
     table = table[table["expected_tv"].notna()]
-    assert set(table["mechanism"]) == {NO_PRIVACY, *MECHANISMS}
+    assert set(table["mechanism"]) == {NO_PRIVACY, *PAPER}
     limit = stats.t.isf(1e-3 / (4 * len(table)), table["realizations"] - 1)
     for loss in ("tv", "mse"):
         deviation = (table[loss] - table[f"expected_{loss}"]).abs()

@@ -158,7 +158,7 @@ def test_the_mean_error_with_the_true_knowledge_is_that_of_a_linear_estimate(tmp
     """The estimate is r̂ times a matrix; false alarm 2e-7 each, by the central limit theorem."""
     point = replace(SMALL, mechanism=mechanism, realizations=400, methods=("empirical",))
     rows = run(tmp_path, point).set_index("knowledge")
-    common = experiments.MECHANISMS[mechanism](DOMAIN, SMALL.epsilon)
+    common = uldp.mechanisms.PAPER[mechanism](DOMAIN, SMALL.epsilon)
     A = np.vstack([np.eye(3), LAW.pi])
     m = LAW.r @ common.transition_matrix()
     estimates = np.array([common.estimate(y[None]) for y in common.outputs]) @ A

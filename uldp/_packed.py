@@ -1,4 +1,4 @@
-"""Sets as rows of bytes, a bit for each element."""
+"""Sets as rows of bytes, a bit for each element, and integers of few bytes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from numpy.typing import NDArray
 
 from uldp._chunks import chunks
 
-__all__ = ["PackedSets"]
+__all__ = ["PackedSets", "integer_dtype"]
 
 ROWS_PER_BYTE_SUM = 255
 LEAST_RUN = 64
 UNPACKED_IN_CACHE = 1 << 17
+
+
+def integer_dtype(largest: int) -> np.dtype[np.unsignedinteger]:
+    """Return the type of little-endian integers of 1, 2 or 4 bytes, the fewest that hold one."""
+    return next(np.dtype(t) for t in ("<u1", "<u2", "<u4") if largest <= np.iinfo(t).max)
 
 
 @dataclass(frozen=True)

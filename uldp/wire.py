@@ -44,6 +44,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp._packed import integer_dtype
 from uldp.mechanisms import Mechanism
 
 __all__ = ["Batch", "MessageError", "Reason", "dumps", "loads", "parameters", "read"]
@@ -185,12 +186,10 @@ def loads(mechanism: Mechanism, message: BytesLike) -> NDArray[Any]:
     if not isinstance(message, BytesLike):
         raise TypeError(f"message must be bytes, got {type(message).__name__}")
     rows = np.frombuffer(_payload(message, expected, layout.itemsize), layout)
-    reports = rows.astype(mechanism.report_dtype.base)
     try:
-        mechanism.tally(reports)
+        return mechanism.check(rows.astype(mechanism.report_dtype.base))
     except ValueError as impossible:
         raise MessageError(Reason.IMPOSSIBLE, str(impossible)) from None
-    return reports
 
 
 def read(mechanism: Mechanism, messages: Iterable[BytesLike], max_reports: int = 1) -> Batch:
@@ -297,15 +296,12 @@ def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:
     dtype = mechanism.report_dtype
     if dtype.shape:
         return dtype
-    largest = mechanism.domain.size - 1
-    return next(np.dtype(t) for t in ("<u1", "<u2", "<u4") if largest <= np.iinfo(t).max)
+    return integer_dtype(mechanism.output_count - 1)
 
 
 def wire_rows(mechanism: Mechanism, reports: ArrayLike) -> NDArray[Any]:
     """Return reports as a message holds them, one along the first axis; refuse impossible ones."""
-    mechanism.tally(reports)
-    layout = wire_dtype(mechanism)
-    return np.asarray(reports).astype(layout.base).reshape(-1, *layout.shape)
+    return mechanism.check(reports).astype(wire_dtype(mechanism).base)
 
 
 def _json(value: object) -> bytes:

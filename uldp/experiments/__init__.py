@@ -15,7 +15,7 @@ from uldp.experiments.personalized import (
     place_distributions,
 )
 from uldp.experiments.plans import plan
-from uldp.experiments.points import MECHANISMS, METHODS, NO_PRIVACY, Point, measure
+from uldp.experiments.points import METHODS, NO_PRIVACY, Point, measure
 from uldp.experiments.record import Record
 from uldp.experiments.runs import reproduce, run
 from uldp.experiments.settings import FIGURES, Settings
@@ -24,7 +24,6 @@ from uldp.experiments.tables import read_table, write_table
 __all__ = [
     "FIGURES",
     "KNOWLEDGE",
-    "MECHANISMS",
     "METHODS",
     "NO_PRIVACY",
     "PersonalizedPoint",

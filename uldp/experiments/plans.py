@@ -13,8 +13,9 @@ from uldp import _checks, datasets
 from uldp.datasets import GridHistogram, Histogram
 from uldp.domain import Domain
 from uldp.experiments.personalized import PersonalizedPoint, checkin_law, place_distributions
-from uldp.experiments.points import MECHANISMS, NO_PRIVACY, Point
+from uldp.experiments.points import NO_PRIVACY, Point
 from uldp.experiments.settings import FIGURES, Settings
+from uldp.mechanisms import PAPER
 
 __all__ = ["checkins", "plan"]
 
@@ -79,7 +80,7 @@ def _by_epsilon(settings: Settings) -> Iterator[Point]:
     for point in _bases("fig5", settings):
         yield point
         for epsilon in sorted([*_grid(settings), math.log(point.histogram.domain.size)]):
-            for mechanism in MECHANISMS:
+            for mechanism in PAPER:
                 yield replace(point, mechanism=mechanism, epsilon=epsilon)
 
 
@@ -89,7 +90,7 @@ def _by_sensitive(settings: Settings) -> Iterator[Point]:
         k = point.histogram.domain.size
         grid = (1, 10, 100) if settings.quick else SIZES
         for epsilon in (0.1, math.log(k)):
-            for mechanism, kind in MECHANISMS.items():
+            for mechanism, kind in PAPER.items():
                 sizes = [None] if kind.protects_every_value else [*(s for s in grid if s < k), k]
                 for size in sizes:
                     yield replace(point, mechanism=mechanism, epsilon=epsilon, drawn=size)
@@ -100,7 +101,7 @@ def _by_attributes(settings: Settings) -> Iterator[Point]:
         for point in _bases("fig7", settings, attributes):
             yield point
             for epsilon in (0.1, 1.0, 6.0):
-                for mechanism in MECHANISMS:
+                for mechanism in PAPER:
                     yield replace(point, mechanism=mechanism, epsilon=epsilon)
 
 

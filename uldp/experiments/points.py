@@ -14,17 +14,10 @@ from numpy.typing import NDArray
 from uldp.datasets import Histogram
 from uldp.domain import Domain
 from uldp.experiments.tables import COMMON, Kind, Row, means
-from uldp.mechanisms import (
-    Mechanism,
-    RandomizedResponse,
-    Rappor,
-    UtilityOptimizedRappor,
-    UtilityOptimizedRR,
-)
+from uldp.mechanisms import PAPER, Mechanism, UtilityOptimizedRR
 from uldp.tallies import Tally
 
 __all__ = [
-    "MECHANISMS",
     "METHODS",
     "NO_PRIVACY",
     "Losses",
@@ -38,12 +31,6 @@ Sampling = Literal["iid", "halves"]
 Losses = Mapping[str, Any]
 """The losses of one estimator in one realization, by the names that `Point.losses` gives them."""
 
-MECHANISMS: dict[str, type[Mechanism]] = {
-    "RR": RandomizedResponse,
-    "RAPPOR": Rappor,
-    "uRR": UtilityOptimizedRR,
-    "uRAP": UtilityOptimizedRappor,
-}
 NO_PRIVACY = "no privacy"
 METHODS = ("empirical", "threshold", "norm_sub", "em", "mle")
 EM_STEPS = 100
@@ -61,7 +48,7 @@ class Point:
     histogram : Histogram
         The people, whose frequencies are the true distribution.
     mechanism : str
-        A name in `MECHANISMS`, or `NO_PRIVACY`: each user reports her value.
+        A name in `uldp.mechanisms.PAPER`, or `NO_PRIVACY`: each user reports her value.
     epsilon : float or None
         ε; None without privacy.
     n : int
@@ -99,7 +86,7 @@ class Point:
         """The number of values that the mechanism protects."""
         if self.mechanism == NO_PRIVACY:
             return 0
-        if MECHANISMS[self.mechanism].protects_every_value:
+        if PAPER[self.mechanism].protects_every_value:
             return self.histogram.domain.size
         return self.histogram.domain.sensitive.size if self.drawn is None else self.drawn
 
@@ -248,7 +235,7 @@ def _mechanism(point: Point, rng: np.random.Generator) -> Mechanism:
     if point.drawn is not None:
         sensitive = rng.choice(domain.size, size=point.drawn, replace=False)
         domain = Domain(domain.size, sensitive.tolist())
-    return MECHANISMS[point.mechanism](domain, point.epsilon)
+    return PAPER[point.mechanism](domain, point.epsilon)
 
 
 def _users(point: Point, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp._packed import PackedSets
+from uldp._packed import PackedSets, integer_dtype
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Mechanism
 from uldp.tallies import Tally
@@ -67,9 +67,7 @@ class SetReports(Mechanism):
     @property
     def _revealed_dtype(self) -> np.dtype[Any]:
         values = self.nonsensitive.size
-        if values == 0:
-            return np.dtype("V0")
-        return next(np.dtype(t) for t in ("<u1", "<u2", "<u4") if values <= np.iinfo(t).max)
+        return integer_dtype(values) if values else np.dtype("V0")
 
     @cached_property
     def _place(self) -> NDArray[np.int32]:
