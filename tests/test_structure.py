@@ -1,0 +1,77 @@
+"""Imports run one way, and what is heavy is imported where it is used."""
+
+import ast
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path
+    for path in (ROOT / "uldp").rglob("*.py")
+}
+OPTIONAL = ("dask", "distributed", "joblib", "matplotlib", "pandas", "pyarrow", "randomgen")
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """The files of the package that an import names, by module or by what is taken from it."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            parts = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= (parts & FILES.keys()) or {node.module}
+    packages = {f"{name}.__init__" for name in names if f"{name}.__init__" in FILES}
+    return (names & FILES.keys()) | packages
+
+
+def test_imports_make_no_circle():
+    """Neither at run time nor for types; a package's face is not what its own files wait for."""
+    graph = {}
+    for name, path in FILES.items():
+        own_face = name.rpartition(".")[0] + ".__init__"
+        graph[name] = imported(ast.parse(path.read_text(encoding="utf-8"))) - {own_face}
+    assert len(tuple(TopologicalSorter(graph).static_order())) == len(FILES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_of_the_package_is_imported_inside_a_function_or_for_types_alone(name):
+    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
+    inside = (ast.FunctionDef, ast.AsyncFunctionDef, ast.If)
+    for node in ast.walk(tree):
+        if isinstance(node, inside):
+            assert imported(node) == set()
+
+
+def test_importing_the_package_binds_its_modules_and_loads_no_extra():
+    code = (
+        "import sys, uldp; "
+        "print(*(m for m in ('wire', 'garbling', 'regimes', 'likelihood', 'osldp', 'datasets',"
+        " 'privacy', 'limits', 'decoders', 'mechanisms') if not hasattr(uldp, m))); "
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    missing, loaded = done.stdout.splitlines()
+    assert missing == ""
+    heavy = {*OPTIONAL, "sympy", "scipy.stats"}
+    assert heavy & set(loaded.split()) == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "extra"),
+    [
+        ("secure", "randomgen", "secure"),
+        ("collecting", "dask", "dask"),
+        ("figures", "matplotlib", "figures"),
+    ],
+)
+def test_what_is_missing_names_its_extra(module, package, extra):
+    code = f"import sys; sys.modules[{package!r}] = None; import uldp.{module}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    message = f'uldp.{module} needs the package {package}: pip install "uldp[{extra}]"'
+    assert last == f"ModuleNotFoundError: {message}"
