@@ -127,3 +127,16 @@ def test_users_of_one_mechanism_are_drawn_from_p_by_the_losses():
         losses = ((np.array(estimates) - p) ** 2).sum(axis=1)
         error = losses.std() / np.sqrt(draws)
         assert abs(losses.mean() - mechanism.l2_loss(p, n)) < 5.3 * error
+
+
+@pytest.mark.parametrize("name", ["RR", "RAPPOR", "uRR", "uRAP", "uRAP, best θ"])
+def test_what_is_drawn_does_not_depend_on_the_value(name):
+    """Neither on her value nor on how the coins fall: both would show in the time that it takes."""
+    mechanism = uldp.mechanisms.MECHANISMS[name](uldp.Domain(12, sensitive=[1, 2, 5, 11]), 0.7)
+    for seed in range(30):
+        states = set()
+        for value in range(12):
+            generator = np.random.default_rng(seed)
+            mechanism.privatize(value, generator)
+            states.add(generator.bit_generator.state["state"]["state"])
+        assert len(states) == 1

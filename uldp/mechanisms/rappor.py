@@ -169,6 +169,7 @@ class UtilityOptimizedRappor(SetReports):
         return self._reports(self._draw_sets(places, rng), self._draw_revealed(places, rng))
 
     def _draw_sets(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Draw the bits on X_S, with the same work for every user, whatever her value."""
         width, law = self._sets.width, self.decoder
         if not width:
             return np.empty((places.size, 0), dtype=np.uint8)
@@ -176,10 +177,10 @@ class UtilityOptimizedRappor(SetReports):
         noise = law.other[any_sensitive], law.not_other[any_sensitive]
         sets = random_bytes(rng, *noise, places.size * width).reshape(places.size, width)
         sets[:, -1] &= np.uint8(self._sets.last_byte)
-        holders = np.flatnonzero(places > 0)
-        on = bernoulli(rng, law.own[any_sensitive], law.not_own[any_sensitive], holders.size)
-        byte, own_bit = self._sets.place(places[holders] - 1)
-        sets[holders, byte] = sets[holders, byte] & ~own_bit | own_bit * on
+        on = bernoulli(rng, law.own[any_sensitive], law.not_own[any_sensitive], places.size)
+        byte, bit = self._sets.place(np.maximum(places - 1, 0))
+        own_bit, user = bit * (places > 0), np.arange(places.size)
+        sets[user, byte] = sets[user, byte] & ~own_bit | own_bit * on
         return sets
 
     def _draw_revealed(

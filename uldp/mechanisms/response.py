@@ -90,12 +90,12 @@ class UtilityOptimizedRR(IndexReports):
         return matrix
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
+        """Draw a sensitive value for every user, so that the time tells not who sends it."""
+        if not self.sensitive.size:
+            return users.astype(self.report_dtype)
         kept, replaced, _ = self._choices
-        reports = users.astype(self.report_dtype)
-        moved = np.flatnonzero(bernoulli(rng, replaced, kept, users.size))
-        if moved.size:
-            reports[moved] = self.sensitive[rng.integers(self.sensitive.size, size=moved.size)]
-        return reports
+        drawn = self.sensitive[rng.integers(self.sensitive.size, size=users.size)]
+        return np.where(bernoulli(rng, replaced, kept, users.size), drawn, users)
 
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
         """Return what the likelihood depends on: all of a tally (see `Mechanism.evidence`)."""
