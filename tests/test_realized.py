@@ -10,8 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from randomgen import UserBitGenerator
 
 import uldp

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from cases import MECHANISMS
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import uldp
 from uldp import wire
