@@ -342,9 +342,10 @@ class Mechanism(Law):
     ) -> NDArray[np.int64]:
         """Draw the counts of a tally: unless there is a shorter way, report by report."""
         counts = np.zeros(self.tally_shape, dtype=np.int64)
-        users = np.repeat(np.arange(self.domain.size), true_counts)
-        for chunk in chunks(users.size, USERS_AT_ONCE):
-            counts += self._count(self._perturb(users[chunk], rng))
+        last = np.cumsum(true_counts)
+        for chunk in chunks(int(last[-1]), USERS_AT_ONCE):
+            users = np.searchsorted(last, np.arange(chunk.start, chunk.stop), side="right")
+            counts += self._count(self._perturb(users, rng))
         return counts
 
     def _as_tally(self, reports: ArrayLike | Tally | Evidence) -> Tally:
