@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -371,6 +372,14 @@ class Mechanism(Law):
         values = np.full(self.domain.size, float(nonsensitive))
         values[self.sensitive] = sensitive
         return values
+
+    @cached_property
+    def _place(self) -> NDArray[np.int32]:
+        """The number of each value in its class: 1, 2, ... on X_S and -1, -2, ... on X_N."""
+        place = np.empty(self.domain.size, dtype=np.int32)
+        place[self.sensitive] = np.arange(1, self.sensitive.size + 1)
+        place[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
+        return place
 
     def _check_matrix_size(self) -> None:
         if self.domain.size * self.output_count > MATRIX_ENTRIES:
