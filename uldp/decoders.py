@@ -48,7 +48,7 @@ class Bernoulli(NamedTuple):
 class Decoder(ABC):
     """An unbiased estimate of p that is linear in the counts of a tally.
 
-    It treats the values of a class, X_S or X_N, alike.
+    The law of an entry is the same for all values of a class, X_S or X_N.
     """
 
     @abstractmethod

@@ -3,8 +3,8 @@
 For RR, RAPPOR, uRR and uRAP each entry of the estimate is affine in one binomial count: with m(x)
 the probability that a report supports x, its variance is m(1 - m) / (n gain²). All losses and worst
 cases here come from that one law, so that they hold at any θ and with any number of sensitive
-values. For the block design, whose entries are affine in several counts, `Decoder.variances` and
-`Decoder.absolute_deviations` take the place of the binomial law.
+values. For others, such as the block design, whose entries are affine in several counts, the
+`Decoder`'s variances and absolute deviations take the place of the binomial law.
 
 For all of them n Var p̂(x) + p(x)² is affine in p(x) and p(X_S). So every loss (in l1, its limit for
 many users) is strictly concave in p, and symmetric within X_S and within X_N: it is largest at one

@@ -89,7 +89,7 @@ class Mechanism(Law):
         return reports if indices.ndim else reports[0]
 
     def tally(self, reports: ArrayLike) -> Tally:
-        """Count for each value the reports that support it; this is what the collector keeps.
+        """Count the reports, for each value those that support it; the collector keeps no more.
 
         Parameters
         ----------
