@@ -11,8 +11,6 @@ from scipy.special import betainc, xlog1py
 
 from uldp._chunks import chunks
 
-__all__ = ["mean_absolute_deviation", "probability", "tail"]
-
 Floats = NDArray[np.floating[Any]]
 
 IN_CACHE = 1 << 14

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from uldp._chunks import chunks
 
-__all__ = ["ByteLaw", "bernoulli", "byte_law", "random_bytes"]
-
 INDEX_BITS = 16
 BYTES_AT_ONCE = 1 << 20
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["chunks"]
-
 
 def chunks(size: int, step: int) -> Iterator[slice]:
     """Cut range(size) into consecutive slices of `step`, the last one shorter."""

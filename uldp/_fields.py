@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["lock_arrays", "set_fields"]
-
 
 def set_fields(owner: object, **values: object) -> None:
     """Set fields of a value that refuses assignment; arrays among them become read-only."""

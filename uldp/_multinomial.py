@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from uldp._binomial import probability, tail
 
-__all__ = ["mean_absolute_value"]
-
 MOST_TERMS = 1 << 20
 LOGARITHM_OF_TAIL = math.log(1e-18)
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from uldp._chunks import chunks
 
-__all__ = ["PackedSets", "integer_dtype"]
-
 ROWS_PER_BYTE_SUM = 255
 LEAST_RUN = 64
 UNPACKED_IN_CACHE = 1 << 17

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["column_counts", "random_subsets", "random_subsets_around"]
-
 
 def random_subsets(
     rng: np.random.Generator, rows: int, universe: int, size: int
