@@ -1,6 +1,9 @@
 """What a figure shows, for the tests of figures."""
 
+from typing import Any
+
 from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch
 
 
 def lines(ax: Axes) -> list[tuple[list[float], list[float]]]:
@@ -9,5 +12,16 @@ def lines(ax: Axes) -> list[tuple[list[float], list[float]]]:
 
 
 def legend(ax: Axes) -> list[str]:
-    """The texts of the legend of a panel's figure."""
-    return [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    """The texts of the legend of a panel, or of its figure."""
+    found = ax.get_legend() or ax.figure.legends[0]
+    return [text.get_text() for text in found.get_texts()]
+
+
+def looks(ax: Axes) -> list[tuple[Any, ...]]:
+    """The colours, line styles and markers of the lines of a panel."""
+    return [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in ax.lines]
+
+
+def arrows(ax: Axes) -> list[str]:
+    """The line styles of the arrows of a panel."""
+    return [p.get_linestyle() for p in ax.patches if isinstance(p, FancyArrowPatch)]

@@ -1,13 +1,17 @@
 """The figures show the numbers that they are given, and refuse those that they cannot show."""
 
+import runpy
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn import lines
+from drawn import legend, lines, looks
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_hex
 
 from uldp import datasets, figures
+from uldp.figures.style import SPARE, STYLES, log_axes, make_axes
 
 TRUTH = np.array([0.1, 0.5, 0.0, 0.4])
 ESTIMATE = np.array([0.2, 0.7, -0.3, 0.4])
@@ -20,7 +24,7 @@ def ax() -> plt.Axes:
 
 def test_estimates_stand_at_the_rank_of_their_value_in_percent() -> None:
     axes = figures.estimates_by_rank(TRUTH, {"RR": ESTIMATE}, sensitive=[3])
-    others, sensitive, truth = lines(axes[0, 0])
+    others, sensitive, truth = lines(axes[0])
     assert others == ([1, 3, 4], pytest.approx([70, 20, -30]))
     assert sensitive == ([2], pytest.approx([40]))
     assert truth == ([1, 2, 3, 4], pytest.approx([50, 40, 10, 0]))
@@ -29,10 +33,10 @@ def test_estimates_stand_at_the_rank_of_their_value_in_percent() -> None:
 def test_each_mechanism_has_a_panel_and_the_panels_share_their_axes() -> None:
     estimates = {"RR": TRUTH, "uRR": ESTIMATE, "uRAP": 3 * ESTIMATE}
     axes = figures.estimates_by_rank(TRUTH, estimates, sensitive=[])
-    assert axes.shape == (2, 2)
-    assert [ax.get_title() for ax in axes.flat if ax.get_visible()] == list(estimates)
-    assert len({ax.get_ylim() for ax in axes.flat}) == 1
-    assert axes[0, 0].get_ylim()[0] < 300 * ESTIMATE.min()
+    assert [ax.get_title() for ax in axes] == list(estimates)
+    assert [ax.axison for ax in axes[0].figure.axes] == [True] * 3 + [False]
+    assert len({ax.get_ylim() for ax in axes}) == 1
+    assert axes[0].get_ylim()[0] < 300 * ESTIMATE.min()
 
 
 @pytest.mark.parametrize(
@@ -42,7 +46,6 @@ def test_each_mechanism_has_a_panel_and_the_panels_share_their_axes() -> None:
         (TRUTH, {"RR": ESTIMATE[:3]}, [0], r"estimates\['RR'\] must have shape"),
         (ESTIMATE, {"RR": TRUTH}, [0], "truth must not be negative"),
         (TRUTH, {"RR": TRUTH}, [4], "sensitive must lie in 0..3"),
-        (TRUTH, {"Warner": TRUTH}, [0], "one of RR, RAPPOR, uRR, uRAP, got 'Warner'"),
     ],
 )
 def test_estimates_that_cannot_be_shown(truth, estimates, sensitive, message) -> None:
@@ -63,7 +66,7 @@ def test_losses_are_drawn_as_given(ax: plt.Axes) -> None:
     }
     assert [line.get_fillstyle() for line in ax.lines[1:3]] == ["full", "none"]
     assert (ax.get_xscale(), ax.get_yscale(), ax.get_ylabel()) == ("log", "log", "TV")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["uRR", "no privacy"]
+    assert legend(ax) == ["uRR", "no privacy"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,6 @@ def test_losses_are_drawn_as_given(ax: plt.Axes) -> None:
         ({"RR": ([1], [0])}, "losses of 'RR' must be greater than 0"),
         ({"RR": ([0], [1])}, "ε of 'RR' must be greater than 0"),
         ({"RR": ([1], [np.nan])}, "losses of 'RR' must be finite"),
-        ({"Warner": ([1], [1])}, "got 'Warner'"),
     ],
 )
 def test_losses_that_cannot_be_shown(curves, message, ax: plt.Axes) -> None:
@@ -82,9 +84,85 @@ def test_losses_that_cannot_be_shown(curves, message, ax: plt.Axes) -> None:
 
 
 def test_mechanisms_differ_in_colour_marker_and_line() -> None:
-    styles = figures.STYLES.values()
-    for field in ("color", "marker", "line"):
+    styles = [*STYLES.values(), *SPARE]
+    for field in ("color", "marker"):
         assert len({getattr(style, field) for style in styles}) == len(styles)
+    of_the_paper = [STYLES[name].line for name in ("RR", "RAPPOR", "uRR", "uRAP")]
+    assert len(set(of_the_paper)) == 4
+
+
+CURVES = {"a": {"one": ([1, 2], [3, 4]), "two": ([1, 2], [5, 6])}, "b": {"two": ([1], [7])}}
+
+
+def test_curves_are_drawn_as_given_and_a_label_has_one_look() -> None:
+    axes = figures.curves(CURVES, "x", "y", level=2, level_label="gray")
+    for ax, (title, curves) in zip(axes, CURVES.items(), strict=True):
+        level, *drawn = lines(ax)
+        assert level[1] == [2, 2]
+        assert drawn == list(curves.values())
+        assert ax.get_title() == title
+        assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel()) == ("log", "log", "x")
+    assert [ax.get_ylabel() for ax in axes] == ["y", ""]
+    assert legend(axes[0]) == ["one", "two", "gray"]
+    _, one, two = looks(axes[0])
+    assert looks(axes[1])[1] == two
+    assert all(mine != other for mine, other in zip(one, two, strict=True))
+    assert axes[0].get_ylim() == axes[1].get_ylim()
+
+
+def test_curves_of_mechanisms_have_their_styles() -> None:
+    panel = {"no privacy": ([1, 2], [1, 1]), "uBD": ([1, 2], [3, 2]), "uRR": ([1, 2], [4, 2])}
+    (ax,) = figures.curves({"": panel}, "ε", "loss", log="x")
+    assert legend(ax) == ["uRR", "uBD", "no privacy"]
+    for (color, line, marker), name in zip(looks(ax)[1:], ("uBD", "uRR"), strict=True):
+        style = STYLES[name]
+        assert (color, line, marker) == (style.color, style.line, style.marker)
+    assert to_hex(ax.lines[0].get_color()) == "#808080"
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
+
+
+def test_levels_go_by_panel_and_panels_stand_where_they_shall() -> None:
+    given = plt.figure().subplots(1, 2)
+    axes = figures.curves(CURVES, "x", "y", given, level={"a": 1, "b": 2}, sharey=False)
+    assert list(axes) == list(given)
+    assert [lines(ax)[0][1] for ax in axes] == [[1, 1], [2, 2]]
+    above, below = figures.curves(CURVES, "x", "y", columns=1)
+    assert (above.get_xlabel(), below.get_xlabel()) == ("", "x")
+    assert (above.get_ylabel(), below.get_ylabel()) == ("y", "y")
+
+
+def test_curves_that_cannot_be_shown() -> None:
+    with pytest.raises(ValueError, match="at least one panel to draw, got none"):
+        figures.curves({}, "x", "y")
+    with pytest.raises(ValueError, match=r"heights of 'a' must have shape \(2,\), got \(1,\)"):
+        figures.curves({"": {"a": ([1, 2], [1])}}, "x", "y")
+    with pytest.raises(ValueError, match="one for each of the 2 panels, got 1"):
+        figures.curves(CURVES, "x", "y", [plt.figure().subplots()])
+
+
+def test_numbers_on_logarithmic_axes_are_plain_unless_they_are_long(ax: plt.Axes) -> None:
+    ax.plot([0.1, 1], [1e-7, 1])
+    log_axes([ax])
+    ax.figure.draw_without_rendering()
+    ticks = [label.get_text() for label in ax.get_xticklabels()]
+    assert {"0.1", "0.2", "0.5", "1"} <= set(ticks)
+    assert all("10^" in label.get_text() for label in ax.get_yticklabels())
+
+
+def test_a_panel_that_is_left_over_is_blank() -> None:
+    axes = make_axes(3, (4, 4), 2)
+    assert axes.shape == (3,)
+    assert [ax.axison for ax in axes[0].figure.axes] == [True, True, True, False]
+
+
+def test_a_mechanism_without_a_style_has_a_look_of_its_own(ax: plt.Axes) -> None:
+    curves = {name: ([1, 2], [1, 1]) for name in ("new", "uRR", "newer")}
+    figures.losses_by_epsilon(curves, {}, {}, 1.0, "TV", ax)
+    assert legend(ax) == ["uRR", "new", "newer", "no privacy"]
+    colors = {to_hex(line.get_color()) for line in ax.lines[:3]}
+    assert len(colors) == 3
+    assert len(colors - {style.color.lower() for style in STYLES.values()}) == 2
+    assert len(set(looks(figures.curves({"": curves}, "", "")[0]))) == 3
 
 
 def test_maps_share_one_scale_and_stand_in_their_place() -> None:
@@ -92,9 +170,10 @@ def test_maps_share_one_scale_and_stand_in_their_place() -> None:
     corner = np.zeros(625)
     corner[24] = 1  # the south-eastern cell
     axes = figures.estimate_maps(grid.frequencies, {"corner": corner}, grid)
-    assert [ax.get_title() for ax in axes.flat] == ["truth", "", "corner", ""]
-    assert not axes[1, 1].get_visible()
-    images = [ax.images[0] for ax in axes[:, 0]]
+    truth, key, shown = axes
+    assert [ax.get_title() for ax in axes] == ["truth", "", "corner"]
+    assert not key.axison
+    images = [ax.images[0] for ax in (truth, shown)]
     assert images[0].norm is images[1].norm
     assert (images[0].norm.vmin, images[0].norm.vmax) == (0, 100)
     np.testing.assert_allclose(images[0].get_array(), 100 * grid.frequencies.reshape(25, 25))
@@ -106,7 +185,7 @@ def test_maps_share_one_scale_and_stand_in_their_place() -> None:
 def test_the_outlines_on_a_map_surround_the_hospital_cells() -> None:
     grid = datasets.manhattan()
     axes = figures.estimate_maps(grid.frequencies, {"RR": grid.frequencies}, grid)
-    (outlines,) = (c for c in axes[1, 0].collections if isinstance(c, PatchCollection))
+    (outlines,) = (c for c in axes[2].collections if isinstance(c, PatchCollection))
     centres = [path.get_extents().get_points().mean(axis=0) for path in outlines.get_paths()]
     cells = [datasets.manhattan_cell(latitude, longitude) for longitude, latitude in centres]
     assert cells == grid.hospital_cells.tolist()
@@ -123,3 +202,9 @@ def test_the_outlines_on_a_map_surround_the_hospital_cells() -> None:
 def test_maps_that_cannot_be_shown(truth, estimates, message) -> None:
     with pytest.raises(ValueError, match=message):
         figures.estimate_maps(truth, estimates, datasets.manhattan())
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "uldp\[figures\]"'):
+        runpy.run_path(figures.__file__)

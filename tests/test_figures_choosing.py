@@ -1,21 +1,12 @@
 """The figures on choosing a mechanism: what is drawn is what was handed over."""
 
-from collections.abc import Iterator
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from uldp.figures.choosing import ExcessMap, better_of_two, users_by_epsilon
+from uldp.figures.choosing import ExcessMap, better_of_two
 
 EPSILONS = np.geomspace(0.1, 10, 21)
 SIZES = np.array([1, 2, 5, 10])
-
-
-@pytest.fixture(autouse=True)
-def _no_figure_is_left() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def a_map(**changes) -> ExcessMap:
@@ -54,18 +45,3 @@ def test_a_map_must_fit_together():
         better_of_two({"a": a_map(sizes=[1, 2])}, [1.1])
     with pytest.raises(ValueError, match=r"must be those of two mechanisms, got \['uRR'\]"):
         better_of_two({"a": a_map(ratios={"uRR": np.ones((4, 21))})}, [1.1])
-
-
-def test_each_mechanism_is_a_line_of_its_own_over_the_grey_one():
-    curves = {"RR": (EPSILONS, 1e4 / EPSILONS), "uBD": (EPSILONS, 1e3 / EPSILONS)}
-    (ax,) = users_by_epsilon({"a": curves}, {"a": 50.0})
-    grey, *lines = ax.get_lines()
-    assert grey.get_ydata()[0] == 50
-    for line, (epsilons, users) in zip(lines, curves.values(), strict=True):
-        np.testing.assert_array_equal(line.get_xdata(), epsilons)
-        np.testing.assert_array_equal(line.get_ydata(), users)
-    assert len({(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}) == 2
-    labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
-    assert labels == ["RR", "uBD", "no privacy"]
-    with pytest.raises(ValueError, match="users of 'RR' must have shape"):
-        users_by_epsilon({"a": {"RR": (EPSILONS, [1, 2])}}, {"a": 1.0})

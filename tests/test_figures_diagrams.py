@@ -1,13 +1,13 @@
 """The drawn figures: what is drawn is what the mechanism does."""
 
 import itertools
-from collections.abc import Iterator
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import arrows, legend
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from uldp import (
@@ -26,12 +26,6 @@ SUBSETS = [[], [2], [3, 0], [0, 1, 2, 3]]
 Matrix = NDArray[np.float64]
 
 
-@pytest.fixture(autouse=True)
-def _no_figure_is_left() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
 def labelled(k: int, s: int) -> Domain:
     labels = [f"$x_{{{i}}}$" for i in range(1, k + 1)]
     return Domain(labels, sensitive=labels[:s])
@@ -39,17 +33,6 @@ def labelled(k: int, s: int) -> Domain:
 
 def texts(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.texts]
-
-
-def arrows(ax: Axes) -> list[str]:
-    """The line styles of the arrows."""
-    return [p.get_linestyle() for p in ax.patches if isinstance(p, FancyArrowPatch)]
-
-
-def legend(ax: Axes) -> list[str]:
-    found = ax.get_legend()
-    assert found
-    return [text.get_text() for text in found.get_texts()]
 
 
 def uldp_matrix() -> Matrix:
@@ -125,7 +108,7 @@ def test_the_matrix_is_drawn_class_by_class(kind: type[Mechanism]) -> None:
     assert sorted(texts(ax)) == sorted(f"{q:.2f}" for q in Q[Q > 0])
     order = [*mechanism.sensitive, *mechanism.nonsensitive]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [str(x) for x in order]
-    shown = np.ma.filled(ax.images[0].get_array(), 0)
+    shown = sum(np.ma.filled(image.get_array(), 0) for image in ax.images)
     assert (shown[:s, mechanism.protected.sum() :] == 0).all()
     np.testing.assert_array_equal(np.sort(shown, axis=None), np.sort(Q, axis=None))
 

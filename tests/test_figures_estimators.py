@@ -10,7 +10,6 @@ from uldp.figures.estimators import (
     ESTIMATORS,
     Climb,
     climbs,
-    losses_along_em,
     losses_by_estimator,
 )
 
@@ -36,15 +35,6 @@ def test_a_label_has_one_style_in_all_panels() -> None:
     assert first.lines[3].get_color() == second.lines[0].get_color()
     assert first.lines[3].get_linestyle() == second.lines[0].get_linestyle()
     assert first.lines[0].get_linestyle() != second.lines[0].get_linestyle()
-
-
-def test_losses_along_em_start_at_step_0() -> None:
-    panels = {"RR": ({"from uniform": ([0, 1, 10], [0.7, 0.5, 0.4])}, 0.45)}
-    (ax,) = losses_along_em(panels, "TV")
-    assert lines(ax) == [([0, 1], [0.45, 0.45]), ([0, 1, 10], [0.7, 0.5, 0.4])]
-    assert ax.get_xscale() == "symlog"
-    assert ax.get_ylabel() == "TV"
-    assert legend(ax) == ["from uniform", "largest likelihood"]
 
 
 def test_losses_by_estimator_stand_over_their_mechanism() -> None:
@@ -73,8 +63,6 @@ def test_what_cannot_be_drawn() -> None:
         climbs({"RR": {"a": CLIMB}}, lowest=0)
     with pytest.raises(ValueError, match="gaps of 'a' must have shape"):
         climbs({"RR": {"a": Climb(STEPS, [0.1], STEPS)}}, lowest=1e-9)
-    with pytest.raises(ValueError, match="losses of 'a' must have shape"):
-        losses_along_em({"RR": ({"a": ([0, 1], [0.5])}, 0.4)}, "TV")
     with pytest.raises(ValueError, match="at least one panel"):
         losses_by_estimator({}, {}, "TV", highest=1)
     two = {"ε = 1": {"RR": {"mle": (0.1, 0.0)}}, "ε = 2": {"uRR": {"mle": (0.1, 0.0)}}}

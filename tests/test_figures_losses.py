@@ -1,34 +1,16 @@
 """The figures of the l1 losses: what is drawn is what was handed over."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import legend, lines
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from uldp.figures.losses import (
-    WorstCases,
-    losses_by_sensitive_mass,
-    ratios_to_limit,
-    worst_case_planes,
-)
+from uldp.figures.losses import WorstCases, losses_by_mass, worst_case_planes
 
 EPSILONS = np.linspace(1, 4, 31)
 SIZES = np.arange(1, 10)
-
-
-@pytest.fixture(autouse=True)
-def _no_figure_is_left() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
-@pytest.fixture
-def ax() -> Axes:
-    return plt.subplots()[1]
 
 
 def a_plane(**changes: Any) -> WorstCases:
@@ -43,58 +25,26 @@ def a_plane(**changes: Any) -> WorstCases:
     return WorstCases(**{**fields, **changes})
 
 
-def legend(owner: Axes | Figure) -> list[str]:
-    found = owner.get_legend() if isinstance(owner, Axes) else owner.legends[0]
-    assert found
-    return [text.get_text() for text in found.get_texts()]
-
-
 def strokes(ax: Axes) -> dict[str, tuple[Any, Any]]:
     lines = (line for line in ax.get_lines() if not str(line.get_label()).startswith("_"))
     return {str(line.get_label()): (line.get_color(), line.get_linestyle()) for line in lines}
 
 
-def test_each_loss_is_a_line_with_its_peak(ax: Axes) -> None:
-    w = np.linspace(0, 1, 11)
-    curves = {"above": (w, 1 + w * (0.5 - w)), "below": (w, 1 - w)}
-    peaks = {"above": (0.25, 1.0625), "below": (0.0, 1.0)}
-    assert losses_by_sensitive_mass(curves, peaks, ax) is ax
-    drawn = {str(line.get_label()): line.get_xydata() for line in ax.get_lines()}
-    for label, points in curves.items():
-        np.testing.assert_array_equal(drawn[label], np.transpose(points))
-    dots = [tuple(line.get_xydata()[0]) for line in ax.get_lines() if line.get_marker() == "o"]
-    assert dots == list(peaks.values())
-    assert legend(ax) == ["above", "below"]
-
-
-@pytest.mark.parametrize("labels", [["a"], ["a", "b", "c"]])
-def test_peaks_must_be_those_of_the_curves(ax: Axes, labels: list[str]) -> None:
-    curve = [0, 1], [1, 0]
-    with pytest.raises(ValueError, match=r"peaks must be those of \['a', 'b'\]"):
-        losses_by_sensitive_mass({"a": curve, "b": curve}, dict.fromkeys(labels, (0, 1)), ax)
-
-
-def test_curves_differ_in_colour_and_in_line_style(ax: Axes) -> None:
-    curves = {str(users): ([0.1, 1], [0.5, 1]) for users in range(4)}
-    ratios_to_limit(curves, ax)
-    colors, styles = zip(*strokes(ax).values(), strict=True)
-    assert len(set(colors)) == len(set(styles)) == 4
-
-
-def test_ratios_are_drawn_over_a_logarithmic_axis(ax: Axes) -> None:
-    expected, ratios = [0.01, 1, 100], [0.25, 0.92, 1]
-    assert ratios_to_limit({"n = 1000": (expected, ratios)}, ax) is ax
-    np.testing.assert_array_equal(ax.get_lines()[0].get_xydata(), np.transpose([expected, ratios]))
-    assert ax.get_xscale() == "log"
-    assert ax.get_ylim()[0] == 0
-    assert legend(ax) == ["n = 1000"]
-
-
-@pytest.mark.parametrize("draw", [ratios_to_limit, losses_by_sensitive_mass])
-def test_coordinates_of_unequal_lengths_are_refused(ax: Axes, draw: Any) -> None:
-    more = [{"curve": (0, 1)}] if draw is losses_by_sensitive_mass else []
-    with pytest.raises(ValueError, match=r"heights of 'curve' must have shape \(3,\), got \(2,\)"):
-        draw({"curve": ([0.1, 0.2, 0.3], [1, 1])}, *more, ax)
+def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
+    w = np.linspace(0, 1, 5)
+    panels = {"uRR": {"above": (w, 1 + w * (1 - w)), "below": (w, 1 - w)}, "uRAP": {"b": (w, w)}}
+    first, second = losses_by_mass(panels, "loss")
+    above, peak, below, start = lines(first)
+    assert [above, below] == [tuple(map(list, curve)) for curve in panels["uRR"].values()]
+    assert [peak, start] == [([0.5], [1.25]), ([0], [1])]
+    assert lines(second)[1] == ([1], [1])
+    assert [legend(first), legend(second)] == [["above", "below"], ["b"]]
+    assert [ax.get_title() for ax in (first, second)] == ["uRR", "uRAP"]
+    assert [ax.get_ylabel() for ax in (first, second)] == ["loss", ""]
+    colors, styles = zip(*strokes(first).values(), strict=True)
+    assert len(set(colors)) == len(set(styles)) == 2
+    with pytest.raises(ValueError, match=r"losses of 'a' must have shape \(3,\), got \(2,\)"):
+        losses_by_mass({"": {"a": ([0.1, 0.2, 0.3], [1, 1])}}, "loss")
 
 
 def test_a_region_is_filled_where_the_sensitive_values_get_a_share() -> None:
@@ -113,7 +63,7 @@ def test_what_the_paper_leaves_out_is_hatched() -> None:
     assert hatched.hatches == ["///"]
     corners = np.concatenate([path.vertices for path in hatched.get_paths()])
     assert (corners[:, 1].min(), corners[:, 1].max()) == pytest.approx((5.5, 9))
-    assert "not in the paper" in legend(ax.figure)
+    assert "not in the paper" in legend(ax)
 
 
 def test_a_boundary_looks_the_same_in_every_panel() -> None:
@@ -121,7 +71,7 @@ def test_a_boundary_looks_the_same_in_every_panel() -> None:
     left, right = worst_case_planes({"uRR": a_plane(), "uRAP": a_plane(boundaries=more)})
     assert strokes(left)["exact threshold"] == strokes(right)["exact threshold"]
     assert strokes(right)["limit"] != strokes(right)["exact threshold"]
-    assert legend(left.figure) == ["exact threshold", "limit", "not in the paper"]
+    assert legend(left) == ["exact threshold", "limit", "not in the paper"]
 
 
 def test_the_words_on_the_regions_stay_inside_their_panels() -> None:
@@ -149,5 +99,5 @@ def test_arrays_that_do_not_fit_are_refused(changes: dict[str, Any], message: st
 
 
 def test_no_panels_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least one mechanism to draw, got none"):
+    with pytest.raises(ValueError, match="at least one panel to draw, got none"):
         worst_case_planes({})

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from uldp.figures.osldp import BLUE, ORANGE, product_scheme, stacked_curves
+from uldp.figures.osldp import product_scheme
+from uldp.figures.style import BLUE, ORANGE
 from uldp.osldp import decompose
 
 Q = np.array([[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]])
 PARTS = decompose(Q, [0], np.log(2))
-GRID = [0.0, 0.5, 1.0]
 
 
 def entries(ax: Axes, shape: tuple[int, int]) -> list[list[str]]:
@@ -95,32 +95,3 @@ def test_floats_have_two_digits() -> None:
 def test_mechanisms_that_cannot_be_shown(matrix, sensitive, message) -> None:
     with pytest.raises(ValueError, match=message):
         product_scheme(matrix, PARTS, sensitive)
-
-
-def test_curves_are_drawn_as_given_and_explained_once() -> None:
-    same = {"a": [1, 2, 3], "b": [3, 2, 1]}
-    axes = stacked_curves(GRID, {"first": same, "second": same, "third": {"c": GRID}}, "t")
-    assert [ax.get_ylabel() for ax in axes] == ["first", "second", "third"]
-    assert [ax.get_xlabel() for ax in axes] == ["", "", "t"]
-    assert [list(line.get_ydata()) for line in axes[0].lines] == list(same.values())
-    assert [list(line.get_xdata()) for line in axes[2].lines] == [GRID]
-    assert [ax.get_legend() is not None for ax in axes] == [True, False, True]
-    assert len({line.get_linestyle() for line in axes[0].lines}) == 2
-    assert len({ax.get_xlim() for ax in axes}) == 1
-
-
-def test_a_mark_runs_through_all_panels() -> None:
-    for ax in stacked_curves(GRID, {"first": {"a": GRID}, "second": {"b": GRID}}, "t", mark=0.25):
-        assert list(ax.lines[-1].get_xdata()) == [0.25, 0.25]
-
-
-@pytest.mark.parametrize(
-    ("panels", "message"),
-    [
-        ({}, "panels must hold at least one panel"),
-        ({"first": {"a": [1, 2]}}, r"curve 'a' of 'first' must have shape \(3,\), got \(2,\)"),
-    ],
-)
-def test_curves_that_cannot_be_shown(panels, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        stacked_curves(GRID, panels, "t")

@@ -5,6 +5,7 @@ import itertools
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import arrows, legend
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
@@ -17,23 +18,12 @@ SIX = [f"$x_{i}$" for i in range(1, 7)]
 DOMAIN = TaggedDomain(uldp.Domain(SIX, sensitive=SIX[:1]), tags=["home", "work"])
 COMMON = uldp.UtilityOptimizedRR(DOMAIN, epsilon=1.0)
 GRID = uldp.datasets.manhattan()
-CURVES = {"a": {"one": ([1, 2], [3, 4]), "two": ([1, 2], [5, 6])}, "b": {"two": ([1], [7])}}
-
-
-def arrows(ax: Axes) -> list[str]:
-    """The line styles of the arrows."""
-    return [p.get_linestyle() for p in ax.patches if isinstance(p, FancyArrowPatch)]
 
 
 def shades(ax: Axes, label: str) -> list[str]:
     """The colours in which a label stands, from the left column to the right one."""
     found = [text for text in ax.texts if text.get_text() == label]
     return [t.get_color() for t in sorted(found, key=lambda text: text.get_position()[0])]
-
-
-def legend(axes: np.ndarray) -> list[str]:
-    (found,) = axes[0].figure.legends
-    return [text.get_text() for text in found.get_texts()]
 
 
 def test_the_overview_shows_the_map_and_what_the_common_mechanism_does() -> None:
@@ -93,12 +83,14 @@ def test_maps_show_each_cell_at_its_place_with_one_scale_in_a_row() -> None:
     panels = {"a": corner, "b": middle, "c": middle, "d": middle}
     axes = pum_figures.maps(panels, GRID, "share (%)", marked=26)
     assert [ax.get_title() for ax in axes] == list(panels)
-    meshes = [ax.collections[0] for ax in axes]
-    assert [mesh.norm.vmax for mesh in meshes] == pytest.approx([100, 100, 0.16, 0.16])
-    shown = meshes[0].get_array()
+    images = [ax.images[0] for ax in axes]
+    assert [image.norm.vmax for image in images] == pytest.approx([100, 100, 0.16, 0.16])
+    shown = images[0].get_array()
     assert shown[24, 24] == 100
     assert np.ma.count(shown) == 1
     cross = axes[0].lines[0]
+    assert {image.origin for image in images} == {"lower"}
+    assert images[0].get_extent() == [-74.04, -73.92, 40.7, 40.8]
     assert float(cross.get_xdata()[0]) == pytest.approx(-74.04 + 1.5 * 0.0048)
     assert float(cross.get_ydata()[0]) == pytest.approx(40.7 + 1.5 * 0.004)
     assert not pum_figures.maps({"a": middle, "b": middle}, GRID, "share")[0].lines
@@ -117,21 +109,6 @@ def test_maps_that_cannot_be_drawn(panels: dict[str, np.ndarray], message: str) 
         pum_figures.maps(panels, GRID, "share")
 
 
-@pytest.mark.parametrize("draw", [pum_figures.terms, pum_figures.candidates_by_reports])
-def test_lines_are_drawn_as_given_and_a_label_has_one_style(draw) -> None:
-    axes = draw(CURVES)
-    drawn = [
-        {tuple(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in ax.lines}
-        for ax in axes
-    ]
-    assert drawn == [{((1, 3), (2, 4)), ((1, 5), (2, 6))}, {((1, 7),)}]
-    assert legend(axes) == ["one", "two"]
-    (one, two), (again,) = axes[0].lines, axes[1].lines
-    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in (one, two)]
-    assert looks[0] != looks[1]
-    assert looks[1] == (again.get_color(), again.get_linestyle(), again.get_marker())
-
-
 def test_losses_have_bars_of_two_standard_errors() -> None:
     panels = {"uRR": {"(I)": Measured([0.1, 1], [0.5, 0.2], [0.05, 0.01])}, "uRAP": {}}
     axes = pum_figures.losses_by_knowledge(panels, no_privacy=0.01, ylabel="TV")
@@ -141,15 +118,10 @@ def test_losses_have_bars_of_two_standard_errors() -> None:
     ends = [(float(low[1]), float(high[1])) for low, high in bars.get_segments()]
     assert ends == [pytest.approx((0.4, 0.6)), pytest.approx((0.18, 0.22))]
     assert [float(ax.lines[-1].get_ydata()[0]) for ax in axes] == [0.01, 0.01]
-    assert legend(axes) == ["(I)", "no privacy"]
+    assert legend(axes[0]) == ["(I)", "no privacy"]
 
 
 def test_losses_that_do_not_fit() -> None:
-    for draw in (pum_figures.terms, pum_figures.candidates_by_reports):
-        with pytest.raises(ValueError, match="at least one panel"):
-            draw({})
-        with pytest.raises(ValueError, match="'one' must have shape"):
-            draw({"a": {"one": ([1, 2], [1])}})
     good = {"a": {"(I)": Measured([1], [1], [0])}, "b": {}}
     with pytest.raises(ValueError, match="no_privacy must be"):
         pum_figures.losses_by_knowledge(good, no_privacy=0, ylabel="TV")

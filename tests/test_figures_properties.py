@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 from matplotlib.text import Annotation
 
-from uldp.figures import STYLES, properties as property_figures
+from uldp.figures import properties as property_figures
 from uldp.figures.properties import Levels
 
 GRID = np.linspace(0, 1, 31)
@@ -56,23 +55,6 @@ def test_mechanisms_without_a_level_are_in_no_region() -> None:
     assert {text.get_text() for text in ax.texts} == {"none", "M"}
 
 
-def test_losses_are_drawn_as_given() -> None:
-    curve, grey = ([1, 2, 4], [0.1, 0.2, 0.3]), ([1, 2, 4], [0.1, 0.05, 0.02])
-    axes = property_figures.losses_by_reports({"a": {"uRR": curve, "none": grey}, "b": {}}, "TV")
-    assert axes.shape == (2,)
-    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes[0].lines]
-    assert drawn == [curve, grey]
-    colors = [to_hex(line.get_color()) for line in axes[0].lines]
-    assert colors == [STYLES["uRR"].color.lower(), "#808080"]
-    assert (axes[0].get_ylabel(), axes[0].get_xscale(), axes[0].get_yscale()) == (
-        "TV",
-        "log",
-        "log",
-    )
-    (legend,) = axes[0].figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["uRR", "none"]
-
-
 def test_data_that_cannot_be_shown() -> None:
     with pytest.raises(ValueError, match="at least one panel"):
         property_figures.definition_regions({}, 1.0)
@@ -80,5 +62,3 @@ def test_data_that_cannot_be_shown() -> None:
         property_figures.definition_regions({"": nested(uldp=np.zeros((31, 2)))}, 1.0)
     with pytest.raises(ValueError, match="epsilon must be 0 or greater, got -1"):
         property_figures.definition_regions({"": nested()}, -1.0)
-    with pytest.raises(ValueError, match="losses of 'RR' must have shape"):
-        property_figures.losses_by_reports({"": {"RR": ([1, 2], [1])}}, "TV")

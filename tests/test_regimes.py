@@ -2,7 +2,6 @@
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sympy as sp
@@ -128,29 +127,21 @@ def test_bad_arguments(arguments, message):
 
 
 def test_figures_show_what_they_are_given():
-    mass = np.linspace(0, 1, 5)
-    (ax,) = regime_figures.changes_by_mass(
-        mass, {"uRR": {"ε = 1": -mass, "ε = 3": mass * (1 - mass)}}
-    )
-    _, falling, top, arc, arc_top = ax.lines
-    np.testing.assert_array_equal(falling.get_ydata(), -mass)
-    np.testing.assert_array_equal(arc.get_ydata(), mass * (1 - mass))
-    assert [top.get_xdata()[0], arc_top.get_xdata()[0]] == [0, 0.5]
-
     curves = {("uRR", "a"): ([0.1, 1], [1, 2]), ("uRAP", "b"): ([0.1, 1], [3, 4])}
     left, right = regime_figures.ratios_by_epsilon({"l1": curves, "l2": curves}, 1, "ratio")
     assert left.get_ylabel() == "ratio"
+    assert (left.get_xscale(), left.get_yscale()) == ("log", "linear")
     drawn = [line.get_ydata().tolist() for line in right.lines[1:]]
     assert drawn == [[1, 2], [3, 4]]
     assert len({line.get_marker() for line in right.lines[1:]}) == 2
     labels = [text.get_text() for text in left.figure.legends[0].get_texts()]
     assert labels == ["uRR", "uRAP", "a", "b"]
-    plt.close("all")
+    (both,) = regime_figures.ratios_by_epsilon({"l1": curves}, 1, "ratio", log="xy")
+    assert both.get_yscale() == "log"
 
 
 def test_figures_refuse_what_does_not_fit():
     with pytest.raises(ValueError, match="at least one panel"):
         regime_figures.ratios_by_epsilon({}, 1, "ratio")
     with pytest.raises(ValueError, match="must have shape"):
-        regime_figures.changes_by_mass([0, 1], {"uRR": {"ε = 1": [0, 1, 2]}})
-    plt.close("all")
+        regime_figures.ratios_by_epsilon({"l1": {("uRR", "a"): ([0, 1], [0, 1, 2])}}, 1, "ratio")

@@ -1,4 +1,4 @@
-"""Figures on what ULDP guarantees: one function per figure, data in, Axes out."""
+"""Figures on what ULDP guarantees."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import distance_transform_edt, label as connected
 
 from uldp import _checks
-from uldp.figures.style import STYLES, Curve, make_axes
+from uldp.figures import style
+from uldp.figures.style import Panels
 
-__all__ = ["Levels", "definition_regions", "losses_by_reports"]
+__all__ = ["Levels", "definition_regions"]
 
 REGIONS = {
     "OSLDP only": ("#F5EFA3", "...", "#9A9020"),
-    "ULDP": ("#F2B48F", "\\\\\\", "#D55E00"),
-    "LDP": ("#A9D3EC", "///", "#0072B2"),
+    "ULDP": ("#F2B48F", "\\\\\\", style.ORANGE),
+    "LDP": ("#A9D3EC", "///", style.BLUE),
 }
 """From the weakest definition to the strongest: colour, hatch and the hatch's colour."""
 
@@ -46,7 +46,9 @@ class Levels:
     points: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[Any]:
+def definition_regions(
+    panels: Mapping[str, Levels], epsilon: float, axes: Panels = None
+) -> NDArray[Any]:
     """Draw where LDP, ULDP and OSLDP hold at one ε, in the square of a and b.
 
     A mechanism that is ULDP and not LDP only where a is 0 or 1 shows as a thick line on that edge.
@@ -54,9 +56,11 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
     Parameters
     ----------
     panels : mapping of str to Levels
-        By the title of their panel; panels stand side by side.
+        By the title of their panel.
     epsilon : float
         The level ε, at least 0.
+    axes : (number of panels,) array_like of Axes, optional
+        Where to draw.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         If there are no panels, levels are not square arrays of one shape, or ε is below 0.
     """
     floor = math.exp(-_checks.nonnegative(epsilon, "epsilon")) - TOLERANCE
-    axes = make_axes(len(panels), (3.6 * len(panels), 3.7), sharey=True)
+    axes = style.make_axes(len(panels), (style.WIDTH, 3.7), sharey=True, axes=axes)
     for ax, (title, levels) in zip(axes, panels.items(), strict=True):
         size = len(_checks.as_array(levels.ldp, "ldp"))
         given = zip(REGIONS, (levels.osldp, levels.uldp, levels.ldp), strict=True)
@@ -81,52 +85,8 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
             ax.annotate(
                 label, place, (6, -5), textcoords="offset points", va="top", annotation_clip=False
             )
-        ax.set(title=title, xlabel="a", aspect="equal", xlim=(0, 1), ylim=(0, 1))
-    axes[0].set_ylabel("b")
-    return axes
-
-
-def losses_by_reports(panels: Mapping[str, Mapping[str, Curve]], ylabel: str) -> NDArray[Any]:
-    """Draw losses over the number of reports of each user, on logarithmic axes.
-
-    Parameters
-    ----------
-    panels : mapping of str to mapping of str to (t, losses)
-        By the title of their panel, and by the mechanism's name in `figures.STYLES`; any other
-        name is drawn as a grey line.
-    ylabel : str
-        The name of the loss.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, or t and the losses of a curve differ in length.
-    """
-    axes = make_axes(len(panels), (3.6 * len(panels), 3.7), sharey=True)
-    keys: dict[str, Line2D] = {}
-    for ax, (title, curves) in zip(axes, panels.items(), strict=True):
-        for name, (reports, losses) in curves.items():
-            t = _checks.numbers(reports, f"t of {name!r}", (-1,))
-            heights = _checks.numbers(losses, f"losses of {name!r}", t.shape)
-            if name in STYLES:
-                style = STYLES[name]
-                (line,) = ax.plot(t, heights, style.line, color=style.color, marker=style.marker)
-            else:
-                (line,) = ax.plot(t, heights, color="gray", linewidth=2.5, zorder=0)
-            line.set(label=name, markersize=5)
-            keys[name] = line
-        ax.set(title=title, xscale="log", yscale="log", xlabel="reports per user, t")
-        ax.set_xticks(t, [f"{value:g}" for value in t])
-        ax.minorticks_off()
-        ax.grid(alpha=0.25)
-    axes[0].set_ylabel(ylabel)
-    axes[0].figure.legend(
-        handles=[*keys.values()], loc="outside upper center", ncols=3, frameon=False
-    )
+        ax.set(title=title, aspect="equal", xlim=(0, 1), ylim=(0, 1))
+    style.name_axes(axes, "a", "b")
     return axes
 
 
@@ -164,8 +124,7 @@ def _fill(ax: Axes, ratios: Mapping[str, NDArray[Any]], floor: float) -> None:
 def _name_regions(ax: Axes, strength: NDArray[np.int64]) -> None:
     """Write the name of each region into its largest inscribed circle, or beside a narrow one."""
     names = [name.replace(" ", "\n") for name in ("none", *REGIONS)]
-    frame = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
-    middle: dict[str, Any] = {"ha": "center", "va": "center", "bbox": frame, "zorder": 5}
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "bbox": style.WHITE, "zorder": 5}
     for value in np.unique(strength):
         parts, number = connected(strength == value)
         for part in range(1, number + 1):
