@@ -200,9 +200,7 @@ def dense_em(mechanism: Mechanism, reports: np.ndarray) -> Callable[[np.ndarray]
     """
     n, order = len(reports), np.concatenate([mechanism.sensitive, mechanism.nonsensitive])
     if reports.ndim == 1:
-        law, counts = mechanism.decoder, np.bincount(reports, minlength=order.size)
-        matrix = np.tile(law.other, (order.size, 1))
-        np.fill_diagonal(matrix, law.own)
+        counts, matrix = mechanism.tally(reports).counts, mechanism._matrix()
         return lambda p: p * (matrix @ (counts / (p @ matrix))) / n
 
     def step(p: np.ndarray) -> np.ndarray:

@@ -21,8 +21,7 @@ from distributed import Client
 from pyarrow import parquet
 
 import uldp
-from uldp import __main__ as command_line
-from uldp import collecting, wire
+from uldp import __main__ as command_line, collecting, wire
 from uldp.collecting import Collection, FileError, tally_file, tally_files, write_reports
 
 DOMAIN = uldp.Domain(["no", "café", "yes", "?"], sensitive=["yes", "no"])

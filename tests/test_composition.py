@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from cases import MECHANISMS
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from random_channels import exact_levels, uldp_channels
 
 import uldp

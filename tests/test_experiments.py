@@ -11,14 +11,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import uldp
-from uldp import __main__ as command_line
-from uldp import datasets, experiments
+from uldp import __main__ as command_line, datasets, experiments
 from uldp.experiments import (
     METHODS,
     NO_PRIVACY,
@@ -27,8 +25,8 @@ from uldp.experiments import (
     Settings,
     plan,
     read_table,
+    runs as runs_module,
 )
-from uldp.experiments import runs as runs_module
 from uldp.experiments.settings import chosen
 from uldp.mechanisms import PAPER
 

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from uldp.experiments.tables import COMMON, tabulate
-from uldp.figures import STYLES
-from uldp.figures import experiments as experiment_figures
+from uldp.figures import STYLES, experiments as experiment_figures
 
 ROW = {
     **{"data": "census", "k": 400, "sensitive": 76, "n": 1000, "mechanism": "uRR"},

@@ -5,8 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Annotation
 
-from uldp.figures import STYLES
-from uldp.figures import properties as property_figures
+from uldp.figures import STYLES, properties as property_figures
 from uldp.figures.properties import Levels
 
 GRID = np.linspace(0, 1, 31)

@@ -4,8 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 from cases import MECHANISMS
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import uldp
 

@@ -7,8 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from cases import random_distribution
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 

@@ -3,15 +3,16 @@
 All is computed in fractions, from the thresholds by which the bits are drawn, not from formulas.
 """
 
+import math
 import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from randomgen import UserBitGenerator
 
 import uldp
@@ -47,6 +48,7 @@ class Draws(np.random.Generator):
         return super().integers(high, **options)
 
 
+@cache
 def realized(probability: float, complement: float) -> Fraction:
     """The probability that a bit of `_bits.random_bytes` is 1, by the thresholds it draws with."""
     law = _bits.byte_law(float(min(probability, complement)))
@@ -183,6 +185,97 @@ def test_ratios_of_matrices(name):
                 assert exceeds(ratio, epsilon) <= TOLERANCE
 
 
+class Script(np.random.Generator):
+    """A generator that goes through all that can be drawn with it, a path at a time.
+
+    `path` holds for each drawn number its place among those that can be, and these with their
+    probabilities.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(np.random.PCG64(0))
+        self.path: list[tuple[int, list[tuple[int, Fraction]]]] = []
+        self.drawn = 0
+
+    def __getattribute__(self, name):
+        if name.startswith("_") or name in {*vars(Script), "path", "drawn"}:
+            return super().__getattribute__(name)
+        raise AttributeError(f"the law of rng.{name} is not known to be exact")
+
+    def numbers(self, law, size) -> np.ndarray:
+        drawn = []
+        for _ in range(int(np.prod(size))):
+            if self.drawn == len(self.path):
+                self.path.append((0, [(number, p) for number, p in enumerate(law) if p]))
+            place, options = self.path[self.drawn]
+            drawn.append(options[place][0])
+            self.drawn += 1
+        return np.array(drawn, dtype=np.int64).reshape(size)
+
+    def integers(self, high, size, dtype=np.int64):
+        return self.numbers([Fraction(1, int(high))] * int(high), size).astype(dtype)
+
+    def choice(self, number, size, p):
+        return self.numbers([Fraction(each) / sum(map(Fraction, p)) for each in p], size)
+
+    def probability(self) -> Fraction:
+        return math.prod(options[place][1] for place, options in self.path)
+
+    def go_on(self) -> bool:
+        """Begin the next path; whether there is one."""
+        self.drawn = 0
+        while self.path and self.path[-1][0] == len(self.path[-1][1]) - 1:
+            self.path.pop()
+        if self.path:
+            place, options = self.path.pop()
+            self.path.append((place + 1, options))
+        return bool(self.path)
+
+
+def scripted_bernoulli(rng, probability, complement, size):
+    one = realized(probability, complement)
+    return rng.numbers([1 - one, one], size).astype(bool)
+
+
+def scripted_bytes(rng, probability, complement, size):
+    return rng.numbers(law_of_bytes(realized(probability, complement)), size).astype(np.uint8)
+
+
+@cache
+def law_of_bytes(one: Fraction) -> list[Fraction]:
+    by_ones = [one**ones * (1 - one) ** (8 - ones) for ones in range(9)]
+    return [by_ones[byte.bit_count()] for byte in range(256)]
+
+
+def realized_law(mechanism: uldp.Mechanism, value: int) -> list[Fraction]:
+    """The probability of each output, by all that can be drawn."""
+    script, law = Script(), dict.fromkeys((y.tobytes() for y in mechanism.outputs), Fraction(0))
+    with pytest.MonkeyPatch.context() as patched:
+        for path in [path for path in sys.modules if path.startswith("uldp.mechanisms.")]:
+            for name, draw in (("bernoulli", scripted_bernoulli), ("random_bytes", scripted_bytes)):
+                if hasattr(sys.modules[path], name):
+                    patched.setattr(sys.modules[path], name, draw)
+        more = True
+        while more:
+            law[mechanism.privatize([value], rng=script)[0].tobytes()] += script.probability()
+            more = script.go_on()
+    return list(law.values())
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 10.0])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_realized_law_is_the_matrix(name, epsilon):
+    for domain in domains(3):
+        mechanism = MECHANISMS[name](domain, epsilon)
+        law = [realized_law(mechanism, value) for value in range(domain.size)]
+        assert all(sum(row) == 1 for row in law)
+        np.testing.assert_allclose(
+            np.array(law, dtype=float), mechanism.transition_matrix(), rtol=1e-12
+        )
+        for column in np.array(law)[:, mechanism.protected].T:
+            assert exceeds(max(column) / min(column), epsilon) <= TOLERANCE
+
+
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("sensitive", [[], [0], [1, 3], [0, 1, 2, 3]])
 def test_what_depends_on_the_value_is_drawn_by_integers(name, sensitive):
@@ -190,7 +283,7 @@ def test_what_depends_on_the_value_is_drawn_by_integers(name, sensitive):
     mechanism = MECHANISMS[name](uldp.Domain(4, sensitive=sensitive), 0.5)
     noted = [draws(mechanism, value) for value in range(4)]
     for one in noted:
-        assert one.ranges <= {1 << 64, *range(1, mechanism.sensitive.size + 1)}
+        assert one.ranges <= {1 << 64, *range(1, mechanism.output_count + 1)}
         assert one.choices == noted[0].choices
 
 

@@ -6,8 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from uldp import regimes
 from uldp.figures import regimes as regime_figures

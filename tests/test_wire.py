@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from cases import MECHANISMS
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import uldp
 from uldp import wire
@@ -23,6 +22,7 @@ from uldp.wire import MessageError, Reason
 DOMAIN = uldp.Domain(["no", "café", "yes", "?"], sensitive=["yes", "no"])
 MECHANISM = uldp.UtilityOptimizedRappor(DOMAIN, 0.1)
 LARGE = uldp.Domain(300, sensitive=range(11))
+MIXED = uldp.Domain(200, sensitive=range(150))
 
 
 def reports_of(mechanism: uldp.Mechanism, users: int) -> np.ndarray:
@@ -46,7 +46,9 @@ def reason(message: bytes, mechanism: uldp.Mechanism = MECHANISM) -> Reason:
     return caught.value.reason
 
 
-@pytest.mark.parametrize("domain", [DOMAIN, LARGE, uldp.Domain(4), uldp.Domain(3, sensitive=[1])])
+@pytest.mark.parametrize(
+    "domain", [DOMAIN, LARGE, MIXED, uldp.Domain(4), uldp.Domain(3, sensitive=[1])]
+)
 @pytest.mark.parametrize("users", [0, 1, 500])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_reports_come_back(name, users, domain):

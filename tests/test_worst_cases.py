@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from cases import MECHANISMS
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
 import uldp

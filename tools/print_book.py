@@ -6,8 +6,7 @@ from pathlib import Path
 
 from browsers import EXECUTABLE, NAMES
 from pikepdf import ObjectStreamMode, Page, Pdf
-from playwright.sync_api import Page as Tab
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page as Tab, sync_playwright
 
 BUILD = Path(__file__).parents[1] / "_build"
 LONGEST_WAIT = 600_000  # ms: the formulas of the whole book take a busy machine a minute

@@ -6,21 +6,23 @@ far better than a mechanism could that protects every answer alike.
 
 from importlib.metadata import version as _version
 
-from uldp import choosing as choosing
-from uldp import datasets as datasets
-from uldp import decoders as decoders
-from uldp import estimators as estimators
-from uldp import garbling as garbling
-from uldp import likelihood as likelihood
-from uldp import limits as limits
-from uldp import losses as losses
-from uldp import mechanisms as mechanisms
-from uldp import optimal_theta as optimal_theta
-from uldp import osldp as osldp
-from uldp import personalized as personalized
-from uldp import privacy as privacy
-from uldp import regimes as regimes
-from uldp import wire as wire
+from uldp import (
+    choosing as choosing,
+    datasets as datasets,
+    decoders as decoders,
+    estimators as estimators,
+    garbling as garbling,
+    likelihood as likelihood,
+    limits as limits,
+    losses as losses,
+    mechanisms as mechanisms,
+    optimal_theta as optimal_theta,
+    osldp as osldp,
+    personalized as personalized,
+    privacy as privacy,
+    regimes as regimes,
+    wire as wire,
+)
 from uldp.choosing import compare as compare
 from uldp.domain import Domain as Domain
 from uldp.law import Law as Law

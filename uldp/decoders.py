@@ -177,17 +177,21 @@ class Moments(NamedTuple):
     foreign: float
 
 
+@dataclass(frozen=True, eq=False)
 class OutcomeDecoder(Decoder):
     """An estimate whose entries D_yx take few values, each with a known probability.
 
-    Parameters
+    Attributes
     ----------
     sensitive, nonsensitive : ndarray of int
         The indices of the two classes.
     """
 
-    def __init__(self, sensitive: NDArray[np.intp], nonsensitive: NDArray[np.intp]) -> None:
-        self.sensitive, self.nonsensitive = sensitive, nonsensitive
+    sensitive: NDArray[np.intp]
+    nonsensitive: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        lock_arrays(self)
 
     @abstractmethod
     def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:

@@ -11,8 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import distance_transform_edt
-from scipy.ndimage import label as connected
+from scipy.ndimage import distance_transform_edt, label as connected
 
 from uldp import _checks
 from uldp.figures.style import STYLES, Curve, make_axes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -342,9 +343,10 @@ class Mechanism(Law):
     ) -> NDArray[np.int64]:
         """Draw the counts of a tally: unless there is a shorter way, report by report."""
         counts = np.zeros(self.tally_shape, dtype=np.int64)
-        users = np.repeat(np.arange(self.domain.size), true_counts)
-        for chunk in chunks(users.size, USERS_AT_ONCE):
-            counts += self._count(self._perturb(users[chunk], rng))
+        last = np.cumsum(true_counts)
+        for chunk in chunks(int(last[-1]), USERS_AT_ONCE):
+            users = np.searchsorted(last, np.arange(chunk.start, chunk.stop), side="right")
+            counts += self._count(self._perturb(users, rng))
         return counts
 
     def _as_tally(self, reports: ArrayLike | Tally | Evidence) -> Tally:
@@ -370,6 +372,14 @@ class Mechanism(Law):
         values = np.full(self.domain.size, float(nonsensitive))
         values[self.sensitive] = sensitive
         return values
+
+    @cached_property
+    def _place(self) -> NDArray[np.int32]:
+        """The number of each value in its class: 1, 2, ... on X_S and -1, -2, ... on X_N."""
+        place = np.empty(self.domain.size, dtype=np.int32)
+        place[self.sensitive] = np.arange(1, self.sensitive.size + 1)
+        place[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
+        return place
 
     def _check_matrix_size(self) -> None:
         if self.domain.size * self.output_count > MATRIX_ENTRIES:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,14 +67,6 @@ class SetReports(Mechanism):
     def _revealed_dtype(self) -> np.dtype[Any]:
         values = self.nonsensitive.size
         return integer_dtype(values) if values else np.dtype("V0")
-
-    @cached_property
-    def _place(self) -> NDArray[np.int32]:
-        """The number of each value in its class: 1, 2, ... on X_S and -1, -2, ... on X_N."""
-        place = np.empty(self.domain.size, dtype=np.int32)
-        place[self.sensitive] = np.arange(1, self.sensitive.size + 1)
-        place[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
-        return place
 
     def _reports(self, sets: NDArray[np.uint8], revealed: NDArray[Any]) -> NDArray[np.uint8]:
         if not self.nonsensitive.size:
