@@ -165,23 +165,29 @@ class UtilityOptimizedRappor(SetReports):
         return low
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
-        places = self._place[users]
-        return self._reports(self._draw_sets(places, rng), self._draw_revealed(places, rng))
+        places = self._place.take(users)
+        return self._reports(self._draw_sets(users, rng), self._draw_revealed(places, rng))
 
-    def _draw_sets(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint8]:
+    def _draw_sets(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the bits on X_S, with the same work for every user, whatever her value."""
         width, law = self._sets.width, self.decoder
         if not width:
-            return np.empty((places.size, 0), dtype=np.uint8)
+            return np.empty((users.size, 0), dtype=np.uint8)
         any_sensitive = self.sensitive[0]
         noise = law.other[any_sensitive], law.not_other[any_sensitive]
-        sets = random_bytes(rng, *noise, places.size * width).reshape(places.size, width)
+        sets = random_bytes(rng, *noise, users.size * width).reshape(users.size, width)
         sets[:, -1] &= np.uint8(self._sets.last_byte)
-        on = bernoulli(rng, law.own[any_sensitive], law.not_own[any_sensitive], places.size)
-        byte, bit = self._sets.place(np.maximum(places - 1, 0))
-        own_bit, user = bit * (places > 0), np.arange(places.size)
-        sets[user, byte] = sets[user, byte] & ~own_bit | own_bit * on
+        on = bernoulli(rng, law.own[any_sensitive], law.not_own[any_sensitive], users.size)
+        byte, bit = (own.take(users) for own in self._own_bit)
+        flat, place = sets.reshape(-1), np.arange(0, sets.size, width) + byte
+        flat[place] = flat.take(place) & ~bit | bit * on
         return sets
+
+    @cached_property
+    def _own_bit(self) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """For each value the byte of its bit on X_S and that bit, or no bit at all."""
+        byte, bit = self._sets.place(np.maximum(self._place - 1, 0))
+        return byte, bit * (self._place > 0)
 
     def _draw_revealed(
         self, places: NDArray[np.int32], rng: np.random.Generator

@@ -94,8 +94,8 @@ class UtilityOptimizedRR(IndexReports):
         if not self.sensitive.size:
             return users.astype(self.report_dtype)
         kept, replaced, _ = self._choices
-        drawn = self.sensitive[rng.integers(self.sensitive.size, size=users.size)]
-        return np.where(bernoulli(rng, replaced, kept, users.size), drawn, users)
+        drawn = self.sensitive.take(rng.integers(self.sensitive.size, size=users.size))
+        return users + bernoulli(rng, replaced, kept, users.size) * (drawn - users)
 
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
         """Return what the likelihood depends on: all of a tally (see `Mechanism.evidence`)."""
