@@ -151,13 +151,14 @@ def test_names_in_a_change_are_those_of_its_statement(tool, package):
 
 def test_a_mutant_is_put_to_the_tests_that_run_its_statement(tool):
     mutate = importlib.import_module("mutate")
-    seconds = {"first": 1.0, "second": 2.0, "slow": mutate.MOST_SECONDS, "third": 3.0}
+    seconds = {"first": 1.0, "second": 2.0, "slow": 120.0, "third": 3.0}
     runs = mutate.Runs(seconds, {"sets": {"4": [1, 3], "5": [0, 1], "7": [2, 3], "9": [3]}})
-    assert runs.of(tool.Statement("sets", "", "", 4, 4)) == ["second", "third"]
-    assert runs.of(tool.Statement("sets", "", "", 4, 5)) == ["first", "second", "third"]
-    assert runs.of(tool.Statement("sets", "", "", 7, 7)) == ["slow"]
-    assert runs.of(tool.Statement("sets", "", "", 1, 1)) == ["first", "second"]
-    assert runs.of(tool.Statement("untested", "", "", 1, 1)) == []
+    assert runs.of(tool.Statement("sets", "", "", 4, 4), 100) == ["second", "third"]
+    assert runs.of(tool.Statement("sets", "", "", 4, 5), 100) == ["first", "second", "third"]
+    assert runs.of(tool.Statement("sets", "", "", 7, 7), 100) == ["third"]
+    assert runs.of(tool.Statement("sets", "", "", 7, 7), 200) == ["slow", "third"]
+    assert runs.of(tool.Statement("sets", "", "", 1, 1), 5) == ["first", "second"]
+    assert runs.of(tool.Statement("untested", "", "", 1, 1), 100) == []
 
 
 def test_what_no_test_notices_survives(tmp_path):

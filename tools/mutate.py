@@ -57,7 +57,6 @@ RECORD = ROOT / "_build" / "mutants"
 COPIED = ("uldp", "tests", "results", "benchmarks", "pyproject.toml")
 LARGEST_MEMORY = 4 << 30
 LEAST_SECONDS = 10
-MOST_SECONDS = 120
 ROUNDS = (20, 120)
 
 PRELOADED = (
@@ -88,18 +87,17 @@ class Runs:
     seconds: dict[str, float]
     lines: dict[str, dict[str, list[int]]]
 
-    def of(self, statement: Statement) -> list[str]:
-        """Return the tests that run a statement, up to `MOST_SECONDS` of them."""
+    def of(self, statement: Statement, most: float) -> list[str]:
+        """Return the tests that run a statement, so many that they take `most` seconds."""
         lines = self.lines.get(statement.module, {})
         numbers = map(str, range(statement.first, statement.last + 1))
         places = {place for number in numbers for place in lines.get(number, [])}
         places = places or {place for tests in lines.values() for place in tests}
-        tests, total = [*self.seconds], 0.0
-        chosen = []
-        for place in sorted(places):
-            total += self.seconds[tests[place]]
-            if total <= MOST_SECONDS:
-                chosen.append(tests[place])
+        tests, chosen = [*self.seconds], []
+        for test in (tests[place] for place in sorted(places)):
+            if self.seconds[test] <= most:
+                chosen.append(test)
+                most -= self.seconds[test]
         return chosen
 
 
@@ -224,11 +222,14 @@ class Trial:
         Which tests run which lines.
     killed : Path
         The file of the mutants that were killed: of each its key, its module and the test.
+    seconds : float
+        The time of the tests that a mutant is put to at most.
     """
 
     copy: Path
     runs: Runs
     killed: Path
+    seconds: float
 
     def kills(self) -> dict[str, tuple[str, str]]:
         """Return the module and the test of each mutant that was killed."""
@@ -240,7 +241,7 @@ class Trial:
         """Tell whether the tests pass with the mutant in place of its original."""
         module = mutant.statement.module
         kills = Counter(test for where, test in self.kills().values() if where == module)
-        tests = sorted(self.runs.of(mutant.statement), key=lambda test: -kills[test])
+        tests = sorted(self.runs.of(mutant.statement, self.seconds), key=lambda test: -kills[test])
         rounds = zip((0, *ROUNDS), (*ROUNDS, None), strict=True)
         path = self.copy / "uldp" / f"{module}.py"
         write(path, mutant.after)
@@ -295,6 +296,9 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--sample", type=int, metavar="N", help="so many at random (all)")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample")
+    command.add_argument(
+        "--seconds", type=float, default=120, metavar="T", help="of the tests of a mutant (120)"
+    )
     return command
 
 
@@ -315,7 +319,7 @@ def main() -> int:
         pytest.main(["--version"])
     survivors = 0
     with copy_of_tree() as copy:
-        trial = Trial(copy, measured(copy), RECORD / "killed")
+        trial = Trial(copy, measured(copy), RECORD / "killed", chosen.seconds)
         killed = trial.kills()
         for number, mutant in enumerate(todo, 1):
             if mutant.key not in killed and trial.survives(mutant):
