@@ -203,6 +203,24 @@ def test_the_decoder_of_larger_sets_is_that_of_the_sensitive_values_alone():
     assert mechanism.decoder.mass == 1
 
 
+def test_the_mass_that_a_decoder_is_made_for_is_one():
+    rng = np.random.default_rng(9)
+    for domain in domains(6):
+        for mechanism in designs(domain, 0.5, rng):
+            mass = mechanism.decoder.mass
+            assert 0 <= mass <= 1
+            if len(mechanism.sizes) < 2 or not domain.nonsensitive.size:
+                assert mass == 1
+
+
+def test_estimates_sum_to_1():
+    rng = np.random.default_rng(10)
+    for domain in domains(5):
+        for mechanism in designs(domain, 1.0, rng):
+            for report in mechanism.outputs:
+                assert mechanism.estimate(report).sum() == pytest.approx(1, abs=1e-12)
+
+
 def test_default_weights_have_twelve_digits():
     mechanism = BlockDesign(uldp.Domain(60, sensitive=range(12)), 2.3)
     weights = [weight for _, weight in mechanism.sizes]

@@ -203,6 +203,15 @@ def test_privatize_spans_blocks_and_keeps_order(name):
         assert np.abs(mechanism.tally(reports[part]).counts - true_counts).max() <= 2
 
 
+def test_a_tally_may_be_drawn_report_by_report(make):
+    """Where a mechanism knows no shorter way."""
+    mechanism = make(uldp.Domain(6, sensitive=[0, 1, 4]), 1.0)
+    true_counts = np.array([30_000, 5, 0, 40_000, 1, 700])
+    drawn = uldp.Mechanism._simulate_counts(mechanism, true_counts, np.random.default_rng(1))
+    reports = mechanism.privatize(np.repeat(np.arange(6), true_counts), np.random.default_rng(1))
+    np.testing.assert_array_equal(drawn, mechanism.tally(reports).counts)
+
+
 def test_same_seed_same_reports_and_none_is_fresh(make):
     mechanism = make(uldp.Domain(6, sensitive=[0, 1, 2]), 0.5)
     values = np.arange(6).repeat(50)

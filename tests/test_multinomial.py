@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multinomial
 
 from uldp._binomial import mean_absolute_deviation
-from uldp._multinomial import mean_absolute_value
+from uldp._multinomial import _likely, mean_absolute_value
 
 
 def enumerated(n: int, values: np.ndarray, probabilities: np.ndarray) -> float:
@@ -53,3 +53,20 @@ def test_central_limit():
 def test_too_many_terms():
     with pytest.raises(ValueError, match=r"n must be smaller for the exact loss .* got 100000000"):
         mean_absolute_value(10**8, np.arange(5.0), np.full(5, 0.2))
+
+
+@pytest.mark.parametrize("m", [1e-4, 0.01, 0.3, 0.5, 0.8, 1.0])
+def test_counts_that_are_left_out_have_bernsteins_probability(m):
+    """Those next to the bounds have at most 10^-18, the bounds themselves more."""
+    n = np.array([0, 1, 10, 1000, 10**5, 10**7])
+    mean, variance = n * m, n * m * (1 - m)
+    least, most = _likely(n, m)
+    for bound, beyond, inside in ((least, -1, least > 0), (most, 1, most < n)):
+        for place, likely in ((bound, True), (bound + beyond, False)):
+            distance = np.abs(place - mean)[inside]
+            chance = np.exp(-(distance**2) / (2 * (variance[inside] + distance / 3)))
+            np.testing.assert_array_equal(chance > 1e-18, likely)
+    assert (least <= mean).all()
+    assert (most >= np.floor(mean)).all()
+    assert (least >= 0).all()
+    assert (most <= n).all()

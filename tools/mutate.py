@@ -1,31 +1,36 @@
 """Change the package one number or operator at a time, and see whether a test goes red.
 
-    python tools/mutate.py                            every mutant of every module, for two hours
+    python tools/mutate.py                            every mutant of every module, for hours
     python tools/mutate.py --module losses limits     those of two modules
     python tools/mutate.py --sample 100 --seed 1      a hundred of them at random
 
 A mutant is a module with one change: a number is one larger, + is -, < is <= or >=, `and` is `or`,
-a minus sign is gone, and so on (`REPLACED`). It survives if the module's tests (`TESTS`) pass even
-so; then a test is missing, or the change does not matter. Survivors are printed with their place.
-Types, docstrings, errors and assertions are not mutated.
+a minus sign is gone, and so on (`mutants.REPLACED`). It survives if the tests pass even so; then a
+test is missing, or the change does not matter. Survivors are printed with their place. Types,
+docstrings, errors and assertions are not mutated.
+
+The tests that a mutant is put to are those that run its statement. First come those that have
+killed most mutants of its module so far, then the most specific: those that run the fewest lines in
+all. Which run what is measured once for each state of the tree, in some minutes. A statement that
+runs at import is put to the tests that run a line of its module.
 
 Survivors that are right to live are listed in tools/harmless_mutants.toml, each with the reason,
 and are not tried.
 
-All runs in a copy of the tree. The mutants that were killed are remembered in a file until their
-module changes (remove it, _build/mutants, to begin anew); the others are tried again. A mutant that
-takes three times the processor time of the tests is killed, too. The status is 1 if there are
+All runs in a copy of the tree. What was measured, and which test killed which mutant, is kept in
+_build/mutants; a mutant is tried again when its module changes, a survivor always. A mutant that
+takes three times the processor time of its tests is killed, too. The status is 1 if there are
 survivors.
 
-Of the known tools mutmut leaves out whatever is decorated, here every mechanism and property, and
+Of the known tools mutmut (3.8) mutates no property, nor what stands outside of functions, and
 cosmic-ray starts Python anew for each mutant, which takes longer than most of these tests do.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import importlib
+import json
 import math
 import os
 import random
@@ -34,181 +39,130 @@ import shutil
 import signal
 import sys
 import tempfile
-import tomllib
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import cache_from_source
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).parents[1]
-HARMLESS = Path(__file__).with_name("harmless_mutants.toml")
-COPIED = ("uldp", "tests", "tools", "results", "pyproject.toml")
+import pytest
+from mutants import ROOT, Mutant, Statement, harmless, modules, mutants, without_harmless
+
+RECORD = ROOT / "_build" / "mutants"
+COPIED = ("uldp", "tests", "results", "benchmarks", "pyproject.toml")
 LARGEST_MEMORY = 4 << 30
 LEAST_SECONDS = 10
-
-TESTS = {
-    "_binomial": "binomial finite_n",
-    "_bits": "bits realized",
-    "_checks": "checks domain malformed",
-    "_multinomial": "multinomial",
-    "_subsets": "subsets block_design",
-    "choosing": "choosing",
-    "datasets/histograms": "datasets malformed",
-    "datasets/paper_files": "datasets malformed",
-    "datasets/shipped": "datasets",
-    "decoders": "losses estimators finite_n",
-    "domain": "domain malformed",
-    "estimators": "estimators likelihood",
-    "garbling": "garbling",
-    "likelihood": "likelihood",
-    "limits": "limits",
-    "losses": "losses finite_n worst_cases",
-    "mechanisms/base": "mechanisms estimators malformed",
-    "mechanisms/block_design": "block_design mechanisms choosing",
-    "mechanisms/blocks": "block_design",
-    "mechanisms/rappor": "mechanisms realized optimal_theta sampling losses choosing",
-    "mechanisms/response": "mechanisms realized sampling losses choosing",
-    "mechanisms/sets": "mechanisms likelihood block_design",
-    "optimal_theta": "optimal_theta",
-    "osldp": "osldp",
-    "personalized/collector": "personalized",
-    "personalized/population": "personalized",
-    "personalized/secrecy": "personalized",
-    "personalized/tagged": "personalized",
-    "personalized/users": "personalized",
-    "privacy/composition": "composition",
-    "privacy/empirical": "empirical_audit malformed",
-    "privacy/levels": "levels audit malformed",
-    "regimes": "regimes",
-    "tallies": "mechanisms malformed",
-    "wire": "wire",
-}
-"""The modules, and of each the tests that are to notice."""
+ROUNDS = (20, 120)
 
 PRELOADED = (
-    *("pytest", "hypothesis.extra.numpy", "matplotlib.pyplot", "sympy", "joblib"),
+    *("coverage", "hypothesis.extra.numpy", "matplotlib.pyplot", "sympy", "joblib"),
     *("scipy.optimize", "scipy.special", "scipy.stats"),
 )
 
-PYTEST_OPTIONS = ("-x", "-q", "--ff", "-W", "ignore:Module already imported")
-
-REPLACED: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
-    ast.Add: (ast.Sub,),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Div,),
-    ast.Div: (ast.Mult,),
-    ast.FloorDiv: (ast.Mult,),
-    ast.Mod: (ast.FloorDiv,),
-    ast.Pow: (ast.Mult,),
-    ast.LShift: (ast.RShift,),
-    ast.RShift: (ast.LShift,),
-    ast.BitAnd: (ast.BitOr,),
-    ast.BitOr: (ast.BitAnd,),
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.And: (ast.Or,),
-    ast.Or: (ast.And,),
+ENVIRONMENT = {
+    "COVERAGE_CORE": "ctrace",
+    "OMP_NUM_THREADS": "1",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
 }
-LEFT_OUT = (ast.Raise, ast.Assert, ast.JoinedStr)
-LEFT_OUT_FIELDS = ("annotation", "returns", "decorator_list")
+PYTEST_OPTIONS = ("-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported")
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """A module with one change.
+class Runs:
+    """Which tests run which lines, and how long they take.
 
     Attributes
     ----------
-    module, number, line : str, int, str
-        Where: the module, and the number and the text of the line.
-    original, change : str
-        What: the expression before and after, of a number the one that it stands in.
-    before, after : str
-        The module before and after.
+    seconds : dict of str to float
+        Of each test that passes, the most specific first.
+    lines : dict of str to dict of str to list of int
+        For each module and the number of each line the tests that run it, as places in `seconds`.
     """
 
-    module: str
-    number: int
-    line: str
-    original: str
-    change: str
-    before: str
-    after: str
+    seconds: dict[str, float]
+    lines: dict[str, dict[str, list[int]]]
 
-    def __str__(self) -> str:
-        place = f"uldp/{self.module}.py:{self.number}: {self.line}"
-        return f"{place}\n    {self.original}  ->  {self.change}"
-
-    @property
-    def key(self) -> str:
-        """What identifies the mutant as long as its module stays the same."""
-        return sha256(f"{self.module}\n{self.before}\n{self.after}".encode()).hexdigest()
-
-
-def mutants(module: str) -> Iterator[Mutant]:
-    """Yield all mutants of a module."""
-    before = (ROOT / "uldp" / f"{module}.py").read_text(encoding="utf-8")
-    lines, tree = before.splitlines(), ast.parse(before)
-    for node, parent in nodes(tree):
-        shown = parent if isinstance(node, ast.Constant) else node
-        for field, value in changes(node):
-            kept, original = getattr(node, field), ast.unparse(shown)
-            setattr(node, field, value)
-            place = module, node.lineno, lines[node.lineno - 1].strip()
-            yield Mutant(*place, original, ast.unparse(shown), before, ast.unparse(tree))
-            setattr(node, field, kept)
+    def of(self, statement: Statement, most: float) -> list[str]:
+        """Return the tests that run a statement, so many that they take `most` seconds."""
+        lines = self.lines.get(statement.module, {})
+        numbers = map(str, range(statement.first, statement.last + 1))
+        places = {place for number in numbers for place in lines.get(number, [])}
+        places = places or {place for tests in lines.values() for place in tests}
+        tests, chosen = [*self.seconds], []
+        for test in (tests[place] for place in sorted(places)):
+            if self.seconds[test] <= most:
+                chosen.append(test)
+                most -= self.seconds[test]
+        return chosen
 
 
-def nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """Yield all nodes that may be changed, each with its parent."""
-    for name, value in ast.iter_fields(parent):
-        for child in value if isinstance(value, list) else [value]:
-            left_out = name in LEFT_OUT_FIELDS or isinstance(child, LEFT_OUT)
-            if isinstance(child, ast.AST) and not left_out:
-                yield child, parent
-                yield from nodes(child)
+class Recorder:
+    """A plugin of pytest that measures which lines each test runs."""
+
+    def __init__(self, package: Path) -> None:
+        self.package = package
+        self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
+        self.coverage = importlib.import_module("coverage").Coverage(
+            source=[str(package)], config_file=False, data_file=None
+        )
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Measure a test."""
+        self.coverage.switch_context(item.nodeid)
+        start = time.process_time()
+        result = yield
+        self.seconds[item.nodeid] = time.process_time() - start
+        self.coverage.switch_context("")
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the tests that fail."""
+        if not report.passed:
+            self.failed.add(report.nodeid)
+
+    def runs(self) -> Runs:
+        """Return what was measured."""
+        data, by_test = self.coverage.get_data(), {}
+        for file in data.measured_files():
+            module = Path(file).relative_to(self.package).with_suffix("").as_posix()
+            for line, tests in data.contexts_by_lineno(file).items():
+                for test in {*tests} & {*self.seconds} - self.failed:
+                    by_test.setdefault(test, []).append((module, str(line)))
+        order = sorted(by_test, key=lambda test: len(by_test[test]))
+        lines: dict[str, dict[str, list[int]]] = {}
+        for place, test in enumerate(order):
+            for module, line in by_test[test]:
+                lines.setdefault(module, {}).setdefault(line, []).append(place)
+        return Runs({test: self.seconds[test] for test in order}, lines)
 
 
-def changes(node: ast.AST) -> Iterator[tuple[str, object]]:
-    """Yield the ways to change a node: a field of it, and the value to give it."""
-    match node:
-        case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
-            yield "value", node.value + 1
-        case ast.BinOp() | ast.AugAssign() | ast.BoolOp():
-            yield from (("op", new()) for new in REPLACED.get(type(node.op), ()))
-        case ast.UnaryOp():
-            yield "operand", ast.UnaryOp(node.op, node.operand)
-        case ast.Compare():
-            for i, op in enumerate(node.ops):
-                for new in REPLACED[type(op)]:
-                    yield "ops", [*node.ops[:i], new(), *node.ops[i + 1 :]]
+class Chosen:
+    """A plugin of pytest that runs some tests, in their order, and writes down which one fails."""
+
+    def __init__(self, tests: list[str], failed: Path) -> None:
+        self.place = {test: i for i, test in enumerate(tests)}
+        self.failed = failed
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave the other tests out."""
+        chosen = [item for item in items if item.nodeid in self.place]
+        items[:] = sorted(chosen, key=lambda item: self.place[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the test that fails."""
+        if report.failed:
+            self.failed.write_text(report.nodeid)
 
 
-def harmless() -> set[tuple[str, ...]]:
-    """Read which mutants are right to survive: module and line, and the change unless it is any."""
-    entries = tomllib.loads(HARMLESS.read_text(encoding="utf-8"))["harmless"]
-    return {
-        (entry["module"], line, *change)
-        for entry in entries
-        for line in entry["lines"]
-        for change in ([[each] for each in entry["changes"]] if "changes" in entry else [[]])
-    }
-
-
-def run_tests(copy: Path, module: str, seconds: float = math.inf) -> tuple[bool, float]:
-    """Run a module's tests in a copy of the tree; return if they pass and the processor time.
-
-    They run in a fork, which has the libraries loaded.
-    """
+def fork(task: Callable[[], int], seconds: float = math.inf) -> bool:
+    """Run a task in a fork, for some processor time at most; tell whether its status is 0."""
     child = os.fork()
     if child == 0:
         status = 1
@@ -219,24 +173,98 @@ def run_tests(copy: Path, module: str, seconds: float = math.inf) -> tuple[bool,
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
-            os.chdir(copy)
-            sys.path.insert(0, str(copy))
-            files = [f"tests/test_{name}.py" for name in TESTS[module].split()]
-            status = importlib.import_module("pytest").main([*PYTEST_OPTIONS, *files])
+            status = task()
         finally:
             os._exit(status)
-    _, status, used = os.wait4(child, 0)
-    return status == 0, used.ru_utime + used.ru_stime
+    return os.waitpid(child, 0)[1] == 0
 
 
-def survives(copy: Path, mutant: Mutant, seconds: float) -> bool:
-    """Tell whether the tests pass with the mutant in place of its original."""
-    path = copy / "uldp" / f"{mutant.module}.py"
-    write(path, mutant.after)
-    try:
-        return run_tests(copy, mutant.module, seconds)[0]
-    finally:
-        write(path, mutant.before)
+def run_pytest(copy: Path, arguments: list[str], plugin: object) -> int:
+    """Run tests in a copy of the tree."""
+    os.chdir(copy)
+    sys.path.insert(0, str(copy))
+    return int(pytest.main([*PYTEST_OPTIONS, *arguments], plugins=[plugin]))
+
+
+def measured(copy: Path) -> Runs:
+    """Return which tests run which lines, measured anew if anything in the tree has changed."""
+    digest = sha256()
+    for path in sorted(path for path in copy.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(copy)}\n".encode() + path.read_bytes())
+    record = RECORD / f"runs-{digest.hexdigest()[:16]}.json"
+    if not record.exists():
+        print("measuring which tests run which lines", file=sys.stderr)
+        for old in RECORD.glob("runs-*.json"):
+            old.unlink()
+        fork(lambda: measure(copy, record))
+    return Runs(**json.loads(record.read_text()))
+
+
+def measure(copy: Path, record: Path) -> int:
+    """Run all tests, and record which lines they run."""
+    recorder = Recorder(copy / "uldp")
+    with recorder.coverage.collect():
+        run_pytest(copy, ["tests"], recorder)
+    runs = recorder.runs()
+    record.write_text(json.dumps({"seconds": runs.seconds, "lines": runs.lines}))
+    return 0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Mutants put to the tests, in a copy of the tree.
+
+    Attributes
+    ----------
+    copy : Path
+        The copy.
+    runs : Runs
+        Which tests run which lines.
+    killed : Path
+        The file of the mutants that were killed: of each its key, its module and the test.
+    seconds : float
+        The time of the tests that a mutant is put to at most.
+    """
+
+    copy: Path
+    runs: Runs
+    killed: Path
+    seconds: float
+
+    def kills(self) -> dict[str, tuple[str, str]]:
+        """Return the module and the test of each mutant that was killed."""
+        lines = self.killed.read_text().splitlines() if self.killed.exists() else []
+        fields = (line.split(" ", 2) for line in lines)
+        return {key: (module, test) for key, module, test in fields}
+
+    def survives(self, mutant: Mutant) -> bool:
+        """Tell whether the tests pass with the mutant in place of its original."""
+        module = mutant.statement.module
+        kills = Counter(test for where, test in self.kills().values() if where == module)
+        tests = sorted(self.runs.of(mutant.statement, self.seconds), key=lambda test: -kills[test])
+        rounds = zip((0, *ROUNDS), (*ROUNDS, None), strict=True)
+        path = self.copy / "uldp" / f"{module}.py"
+        write(path, mutant.after)
+        try:
+            killers = (self.killer(tests[first:end]) for first, end in rounds)
+            killer = next(filter(None, killers), "")
+        finally:
+            write(path, mutant.before)
+        if killer:
+            with self.killed.open("a") as file:
+                print(mutant.key, module, killer, file=file)
+        return not killer
+
+    def killer(self, tests: list[str]) -> str:
+        """Return the test that fails, or "time" if they take too long; "" if all pass."""
+        if not tests:
+            return ""
+        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        seconds = LEAST_SECONDS + len(files) + 3 * sum(self.runs.seconds[test] for test in tests)
+        with tempfile.NamedTemporaryFile("r") as failed:
+            chosen = Chosen(tests, Path(failed.name))
+            passed = fork(lambda: run_pytest(self.copy, ["-x", *files], chosen), seconds)
+            return "" if passed else failed.read() or "time"
 
 
 def write(path: Path, text: str) -> None:
@@ -245,56 +273,58 @@ def write(path: Path, text: str) -> None:
     Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
+@contextmanager
+def copy_of_tree() -> Iterator[Path]:
+    """Copy what the tests need, for as long as it is used."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in COPIED:
+            source, target = ROOT / name, Path(folder) / name
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=ignored)
+            else:
+                shutil.copy(source, target)
+        yield Path(folder)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
+    every: list[Any] = modules()
     command = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     command.add_argument(
-        "--module", nargs="+", choices=TESTS, default=[*TESTS], metavar="M", help=", ".join(TESTS)
+        "--module", nargs="+", choices=every, default=every, metavar="M", help=", ".join(every)
     )
     command.add_argument("--sample", type=int, metavar="N", help="so many at random (all)")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample")
-    command.add_argument("--record", type=Path, default=ROOT / "_build/mutants", metavar="FILE")
+    command.add_argument(
+        "--seconds", type=float, default=120, metavar="T", help="of the tests of a mutant (120)"
+    )
     return command
 
 
 def main() -> int:
     """Try mutants and print those that survive."""
     chosen = parser().parse_args()
-    allowed = harmless()
-    todo = [
-        mutant
-        for module in chosen.module
-        for mutant in mutants(module)
-        if not allowed & {(module, mutant.line), (module, mutant.line, mutant.change)}
-    ]
+    every = [mutant for module in modules() for mutant in mutants(module)]
+    todo, _ = without_harmless(every, harmless())
+    todo = [mutant for mutant in todo if mutant.statement.module in chosen.module]
     if chosen.sample is not None and chosen.sample < len(todo):
         places = sorted(random.Random(chosen.seed).sample(range(len(todo)), chosen.sample))
         todo = [todo[place] for place in places]
-    chosen.record.parent.mkdir(parents=True, exist_ok=True)
-    chosen.record.touch()
-    killed = {*chosen.record.read_text().split()}
-    os.environ["OMP_NUM_THREADS"] = "1"
+    RECORD.mkdir(parents=True, exist_ok=True)
+    os.environ |= ENVIRONMENT
     for library in PRELOADED:
         importlib.import_module(library)
-    survivors, limits = 0, {}
-    with tempfile.TemporaryDirectory() as folder, chosen.record.open("a") as record:
-        for name in COPIED:
-            (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(
-                ROOT / name, Path(folder) / name
-            )
+    with redirect_stdout(StringIO()):
+        pytest.main(["--version"])
+    survivors = 0
+    with copy_of_tree() as copy:
+        trial = Trial(copy, measured(copy), RECORD / "killed", chosen.seconds)
+        killed = trial.kills()
         for number, mutant in enumerate(todo, 1):
-            if mutant.key in killed:
-                continue
-            if mutant.module not in limits:
-                passed, seconds = run_tests(Path(folder), mutant.module)
-                if not passed:
-                    sys.exit(f"the tests of {mutant.module} fail without any change")
-                limits[mutant.module] = LEAST_SECONDS + 3 * seconds
-            if survives(Path(folder), mutant, limits[mutant.module]):
+            if mutant.key not in killed and trial.survives(mutant):
                 survivors += 1
                 print(mutant, flush=True)
-            else:
-                print(mutant.key, file=record, flush=True)
             print(f"\r{number} of {len(todo)}, {survivors} survive", end="", file=sys.stderr)
     print(f"\n{survivors} of {len(todo)} survive")
     return min(survivors, 1)

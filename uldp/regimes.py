@@ -108,7 +108,10 @@ def worst_case_loss(mechanism: Mechanism, loss: Loss) -> float:
     ------
     ValueError
         If the loss is neither of the two.
+    TypeError
+        If the mechanism is none.
     """
+    _checks.instance(mechanism, "mechanism", Mechanism)
     largest = variances(mechanism, worst_case(mechanism, loss))
     return float((np.sqrt(largest) if loss == "l1" else largest).sum())
 

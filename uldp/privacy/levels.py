@@ -108,9 +108,10 @@ class Channel:
         TypeError
             If it has no matrix.
         """
-        if not callable(getattr(mechanism, "transition_matrix", None)):
+        matrix = getattr(mechanism, "transition_matrix", None)
+        if isinstance(mechanism, type) or not callable(matrix):
             raise TypeError(f"mechanism must have a transition matrix, got {mechanism!r}")
-        return cls(mechanism.transition_matrix(), mechanism.protected)
+        return cls(matrix(), mechanism.protected)
 
     @property
     def reachable(self) -> NDArray[np.bool_]:

@@ -1,0 +1,44 @@
+"""Files of messages."""
+
+from pathlib import Path
+
+from malformed.reports import URAP, not_reports, reports_of
+from malformed.table import NOT_MECHANISMS, NOT_PATHS, Call, both_tests, call, whole
+from uldp import collecting
+
+
+def calls_of_collecting() -> list[Call]:
+    mechanism, path = (URAP, NOT_MECHANISMS), ("missing", NOT_PATHS)
+    not_paths = [None, 1, "missing", b"missing", Path("missing"), [1], [None], ["a", "a"], object()]
+    return [
+        call(
+            collecting.write_reports,
+            runs=False,
+            mechanism=mechanism,
+            reports=(reports_of(URAP), not_reports(URAP)),
+            path=path,
+        ),
+        call(
+            collecting.tally_file,
+            runs=False,
+            mechanism=mechanism,
+            path=path,
+            max_reports=(..., whole(0, -1)),
+        ),
+        call(
+            collecting.tally_files,
+            mechanism=mechanism,
+            paths=([], not_paths),
+            client=(..., [1, "local", object()]),
+            max_reports=(..., whole(0, -1)),
+        ),
+        call(
+            collecting.local_client,
+            runs=False,
+            workers=(1, whole(0, -1, optional=True)),
+        ),
+    ]
+
+
+CALLS = calls_of_collecting()
+test_wrong_arguments_are_refused, test_right_arguments_are_not = both_tests(CALLS)
