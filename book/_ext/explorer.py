@@ -104,9 +104,9 @@ def draw(loss: str, title: str, shown: ColumnDataSource, chosen: Span) -> figure
             line = plot.line("epsilon", f"{loss} {name}", source=shown, **look)
             items.append(LegendItem(label=name, renderers=[line]))
     for name, style in STYLES.items():
-        look = {"x": "epsilon", "y": f"{loss} {name}", "source": shown, "color": style.color}
-        line = plot.line(line_dash=DASHES[style.line], line_width=2, **look)
-        marks = plot.scatter(marker=MARKERS[style.marker], size=8, view=some, **look)
+        look = {"x": "epsilon", "y": f"{loss} {name}", "source": shown, "color": style["color"]}
+        line = plot.line(line_dash=DASHES[style["linestyle"]], line_width=2, **look)
+        marks = plot.scatter(marker=MARKERS[style["marker"]], size=8, view=some, **look)
         items.append(LegendItem(label=name, renderers=[line, marks]))
     plot.add_layout(chosen)
     plot.add_layout(Legend(items=items, ncols=2, location="left", border_line_color=None), "above")
