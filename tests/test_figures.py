@@ -42,7 +42,7 @@ def test_each_mechanism_has_a_panel_and_the_panels_share_their_axes() -> None:
 @pytest.mark.parametrize(
     ("truth", "estimates", "sensitive", "message"),
     [
-        (TRUTH, {}, [0], "estimates must hold at least one estimate"),
+        (TRUTH, {}, [0], "at least one panel to draw, got none"),
         (TRUTH, {"RR": ESTIMATE[:3]}, [0], r"estimates\['RR'\] must have shape"),
         (ESTIMATE, {"RR": TRUTH}, [0], "truth must not be negative"),
         (TRUTH, {"RR": TRUTH}, [4], "sensitive must lie in 0..3"),
@@ -53,41 +53,72 @@ def test_estimates_that_cannot_be_shown(truth, estimates, sensitive, message) ->
         figures.estimates_by_rank(truth, estimates, sensitive)
 
 
-def test_losses_are_drawn_as_given(ax: plt.Axes) -> None:
-    forecast, empirical, threshold = ([0.1, 1, 10], [3, 2, 1]), ([1], [2.1]), ([1], [0.5])
-    drawn = figures.losses_by_epsilon(
-        {"uRR": forecast}, {"uRR": empirical}, {"uRR": threshold}, 0.25, "TV", ax
-    )
-    assert drawn is ax
-    assert lines(ax)[:3] == [forecast, empirical, threshold]
-    assert ax.lines[3].get_ydata() == [0.25, 0.25]
-    assert {to_hex(line.get_color()) for line in ax.lines[:3]} == {
-        figures.STYLES["uRR"].color.lower()
-    }
-    assert [line.get_fillstyle() for line in ax.lines[1:3]] == ["full", "none"]
-    assert (ax.get_xscale(), ax.get_yscale(), ax.get_ylabel()) == ("log", "log", "TV")
-    assert legend(ax) == ["uRR", "no privacy"]
+KINDS = {
+    "forecast": {"marker": ""},
+    "empirical": {"linestyle": ""},
+    "threshold": {"linestyle": "", "fillstyle": "none"},
+}
 
 
-@pytest.mark.parametrize(
-    ("curves", "message"),
-    [
-        ({"RR": ([1, 2], [1])}, "losses of 'RR' must have shape"),
-        ({"RR": ([1], [0])}, "losses of 'RR' must be greater than 0"),
-        ({"RR": ([0], [1])}, "ε of 'RR' must be greater than 0"),
-        ({"RR": ([1], [np.nan])}, "losses of 'RR' must be finite"),
-    ],
-)
-def test_losses_that_cannot_be_shown(curves, message, ax: plt.Axes) -> None:
-    with pytest.raises(ValueError, match=message):
-        figures.losses_by_epsilon(curves, {}, {}, 1.0, "TV", ax)
+def test_the_kinds_of_a_mechanism_have_its_color_and_a_key_each() -> None:
+    drawn = ([0.1, 1, 10], [3, 2, 1]), ([1], [2.1]), ([1], [0.5])
+    panel = {("uRR", kind): curve for kind, curve in zip(KINDS, drawn, strict=True)}
+    (ax,) = figures.curves({"": panel}, "ε", "TV", kinds=KINDS, level=0.25)
+    assert lines(ax) == [([0, 1], [0.25, 0.25]), *drawn]
+    style = STYLES["uRR"]
+    assert looks(ax)[1:] == [
+        (style["color"], style["linestyle"], ""),
+        (style["color"], "None", style["marker"]),
+        (style["color"], "None", style["marker"]),
+    ]
+    assert [line.get_fillstyle() for line in ax.lines[2:]] == ["full", "none"]
+    assert legend(ax) == ["uRR", *KINDS]
+    name, *kinds = ax.figure.legends[0].get_lines()
+    assert (name.get_color(), name.get_marker()) == (style["color"], style["marker"])
+    assert [key.get_linestyle() for key in kinds] == ["-", "None", "None"]
+    assert [key.get_marker() for key in kinds] == ["", "o", "o"]
+    assert [key.get_fillstyle() for key in kinds[1:]] == ["full", "none"]
+
+
+def test_where_each_kind_has_a_marker_names_have_none() -> None:
+    kinds = {"a": {"marker": "o"}, "b": {"marker": "s"}}
+    panel = {("uRR", "a"): ([0.1, 1], [1, 2]), ("uRAP", "b"): ([0.1, 1], [3, 4])}
+    left, right = figures.curves({"l1": panel, "l2": panel}, "ε", "ratio", kinds=kinds)
+    assert lines(left) == lines(right) == list(panel.values())
+    assert [marker for *_, marker in looks(right)] == ["o", "s"]
+    assert legend(left) == ["uRR", "uRAP", "a", "b"]
+    keys = left.figure.legends[0].get_lines()
+    assert [key.get_marker() for key in keys] == ["", "", "o", "s"]
+
+
+def test_a_curve_and_one_of_its_kinds_share_a_panel() -> None:
+    thin = {"reading": {"marker": "", "linewidth": 1.0}}
+    panel = {"RAPPOR": ([1, 10], [0.5, 5]), ("RAPPOR", "reading"): ([1, 10], [0.01, 0.1])}
+    (ax,) = figures.curves({"": panel}, "k", "seconds", kinds=thin)
+    times, floor = ax.lines
+    assert times.get_color() == floor.get_color() == STYLES["RAPPOR"]["color"]
+    assert (times.get_marker(), floor.get_marker()) == (STYLES["RAPPOR"]["marker"], "")
+    assert floor.get_linewidth() < times.get_linewidth()
+    assert legend(ax) == ["RAPPOR", "reading"]
+    keys = ax.figure.legends[0].get_lines()
+    assert [key.get_marker() for key in keys] == [STYLES["RAPPOR"]["marker"], ""]
+
+
+def test_measured_curves_have_bars_of_two_standard_errors_and_all_their_markers() -> None:
+    steps = list(range(1, 21))
+    measured = steps, [0.5] * 20, [0.05] * 10 + [0.01] * 10
+    (ax,) = figures.curves({"": {"(I)": measured, "(II)": measured[:2]}}, "ε", "TV")
+    ((_, _, (bars,)),) = ax.containers
+    ends = [(float(low[1]), float(high[1])) for low, high in bars.get_segments()]
+    assert ends == [pytest.approx((0.4, 0.6))] * 10 + [pytest.approx((0.48, 0.52))] * 10
+    assert [line.get_markevery() for line in ax.lines] == [1, 2]
 
 
 def test_mechanisms_differ_in_colour_marker_and_line() -> None:
     styles = [*STYLES.values(), *SPARE]
     for field in ("color", "marker"):
-        assert len({getattr(style, field) for style in styles}) == len(styles)
-    of_the_paper = [STYLES[name].line for name in ("RR", "RAPPOR", "uRR", "uRAP")]
+        assert len({style[field] for style in styles}) == len(styles)
+    of_the_paper = [STYLES[name]["linestyle"] for name in ("RR", "RAPPOR", "uRR", "uRAP")]
     assert len(set(of_the_paper)) == 4
 
 
@@ -116,7 +147,7 @@ def test_curves_of_mechanisms_have_their_styles() -> None:
     assert legend(ax) == ["uRR", "uBD", "no privacy"]
     for (color, line, marker), name in zip(looks(ax)[1:], ("uBD", "uRR"), strict=True):
         style = STYLES[name]
-        assert (color, line, marker) == (style.color, style.line, style.marker)
+        assert (color, line, marker) == (style["color"], style["linestyle"], style["marker"])
     assert to_hex(ax.lines[0].get_color()) == "#808080"
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
 
@@ -136,8 +167,33 @@ def test_curves_that_cannot_be_shown() -> None:
         figures.curves({}, "x", "y")
     with pytest.raises(ValueError, match=r"heights of 'a' must have shape \(2,\), got \(1,\)"):
         figures.curves({"": {"a": ([1, 2], [1])}}, "x", "y")
+    with pytest.raises(ValueError, match=r"errors of 'a' must have shape \(1,\), got \(2,\)"):
+        figures.curves({"": {"a": ([1], [1], [0, 0])}}, "x", "y")
+    with pytest.raises(ValueError, match="heights of 'a' must be finite"):
+        figures.curves({"": {"a": ([1], [np.nan])}}, "x", "y")
     with pytest.raises(ValueError, match="one for each of the 2 panels, got 1"):
         figures.curves(CURVES, "x", "y", [plt.figure().subplots()])
+
+
+@pytest.mark.parametrize(
+    ("curve", "log", "message"),
+    [
+        (([0, 1], [1, 1]), "x", "x of 'a' must be greater than 0, got 0"),
+        (([1, 1], [1, -1]), "xy", "y of 'a' must be greater than 0, got -1"),
+    ],
+)
+def test_logarithmic_axes_take_what_is_above_0(curve, log: str, message: str) -> None:
+    panels = {"": {"a": curve}}
+    with pytest.raises(ValueError, match=message):
+        figures.curves(panels, "x", "y", log=log)
+    (ax,) = figures.curves(panels, "x", "y", log="")
+    assert lines(ax) == [curve]
+
+
+def test_a_level_on_a_logarithmic_axis_is_above_0() -> None:
+    with pytest.raises(ValueError, match="level must be greater than 0, got 0"):
+        figures.curves(CURVES, "x", "y", level=0)
+    assert lines(figures.curves(CURVES, "x", "y", level=0, log="x")[0])[0][1] == [0, 0]
 
 
 def test_numbers_on_logarithmic_axes_are_plain_unless_they_are_long(ax: plt.Axes) -> None:
@@ -155,14 +211,14 @@ def test_a_panel_that_is_left_over_is_blank() -> None:
     assert [ax.axison for ax in axes[0].figure.axes] == [True, True, True, False]
 
 
-def test_a_mechanism_without_a_style_has_a_look_of_its_own(ax: plt.Axes) -> None:
+def test_a_mechanism_without_a_style_has_a_look_of_its_own() -> None:
     curves = {name: ([1, 2], [1, 1]) for name in ("new", "uRR", "newer")}
-    figures.losses_by_epsilon(curves, {}, {}, 1.0, "TV", ax)
-    assert legend(ax) == ["uRR", "new", "newer", "no privacy"]
-    colors = {to_hex(line.get_color()) for line in ax.lines[:3]}
+    (ax,) = figures.curves({"": curves}, "", "")
+    assert legend(ax) == ["uRR", "new", "newer"]
+    assert len(set(looks(ax))) == 3
+    colors = {to_hex(line.get_color()) for line in ax.lines}
     assert len(colors) == 3
-    assert len(colors - {style.color.lower() for style in STYLES.values()}) == 2
-    assert len(set(looks(figures.curves({"": curves}, "", "")[0]))) == 3
+    assert len(colors - {style["color"].lower() for style in STYLES.values()}) == 2
 
 
 def test_maps_share_one_scale_and_stand_in_their_place() -> None:
@@ -194,7 +250,6 @@ def test_the_outlines_on_a_map_surround_the_hospital_cells() -> None:
 @pytest.mark.parametrize(
     ("truth", "estimates", "message"),
     [
-        (np.full(625, 1 / 625), {}, "estimates must hold at least one estimate"),
         (np.full(624, 1 / 624), {"RR": np.full(625, 1 / 625)}, "truth must have shape"),
         (np.full(625, 1 / 625), {"RR": np.full(625, 1 / 624)}, r"estimates\['RR'\] must sum to 1"),
     ],

@@ -61,7 +61,7 @@ def test_what_cannot_be_drawn() -> None:
         climbs({}, lowest=1e-9)
     with pytest.raises(ValueError, match="lowest must be greater than 0"):
         climbs({"RR": {"a": CLIMB}}, lowest=0)
-    with pytest.raises(ValueError, match="gaps of 'a' must have shape"):
+    with pytest.raises(ValueError, match=r"heights of \('a', 'EM, distance'\) must have shape"):
         climbs({"RR": {"a": Climb(STEPS, [0.1], STEPS)}}, lowest=1e-9)
     with pytest.raises(ValueError, match="at least one panel"):
         losses_by_estimator({}, {}, "TV", highest=1)

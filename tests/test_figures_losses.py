@@ -34,7 +34,7 @@ def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
     w = np.linspace(0, 1, 5)
     panels = {"uRR": {"above": (w, 1 + w * (1 - w)), "below": (w, 1 - w)}, "uRAP": {"b": (w, w)}}
     first, second = losses_by_mass(panels, "loss")
-    above, peak, below, start = lines(first)
+    above, below, peak, start = lines(first)
     assert [above, below] == [tuple(map(list, curve)) for curve in panels["uRR"].values()]
     assert [peak, start] == [([0.5], [1.25]), ([0], [1])]
     assert lines(second)[1] == ([1], [1])
@@ -43,7 +43,7 @@ def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
     assert [ax.get_ylabel() for ax in (first, second)] == ["loss", ""]
     colors, styles = zip(*strokes(first).values(), strict=True)
     assert len(set(colors)) == len(set(styles)) == 2
-    with pytest.raises(ValueError, match=r"losses of 'a' must have shape \(3,\), got \(2,\)"):
+    with pytest.raises(ValueError, match=r"heights of 'a' must have shape \(3,\), got \(2,\)"):
         losses_by_mass({"": {"a": ([0.1, 0.2, 0.3], [1, 1])}}, "loss")
 
 

@@ -8,7 +8,6 @@ import sympy as sp
 from hypothesis import given, settings, strategies as st
 
 from uldp import regimes
-from uldp.figures import regimes as regime_figures
 
 SIZES = [(15, 625), (76, 400)]
 
@@ -124,24 +123,3 @@ def test_urap_is_of_optimal_order_in_l2(s, nu, epsilon):
 def test_bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         regimes.compare(*arguments)
-
-
-def test_figures_show_what_they_are_given():
-    curves = {("uRR", "a"): ([0.1, 1], [1, 2]), ("uRAP", "b"): ([0.1, 1], [3, 4])}
-    left, right = regime_figures.ratios_by_epsilon({"l1": curves, "l2": curves}, 1, "ratio")
-    assert left.get_ylabel() == "ratio"
-    assert (left.get_xscale(), left.get_yscale()) == ("log", "linear")
-    drawn = [line.get_ydata().tolist() for line in right.lines[1:]]
-    assert drawn == [[1, 2], [3, 4]]
-    assert len({line.get_marker() for line in right.lines[1:]}) == 2
-    labels = [text.get_text() for text in left.figure.legends[0].get_texts()]
-    assert labels == ["uRR", "uRAP", "a", "b"]
-    (both,) = regime_figures.ratios_by_epsilon({"l1": curves}, 1, "ratio", log="xy")
-    assert both.get_yscale() == "log"
-
-
-def test_figures_refuse_what_does_not_fit():
-    with pytest.raises(ValueError, match="at least one panel"):
-        regime_figures.ratios_by_epsilon({}, 1, "ratio")
-    with pytest.raises(ValueError, match="must have shape"):
-        regime_figures.ratios_by_epsilon({"l1": {("uRR", "a"): ([0, 1], [0, 1, 2])}}, 1, "ratio")

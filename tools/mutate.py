@@ -43,7 +43,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.util import cache_from_source
 from io import StringIO
@@ -160,6 +160,11 @@ class Chosen:
         if report.failed:
             self.failed.write_text(report.nodeid)
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note the file whose tests cannot even be collected."""
+        if report.failed:
+            self.failed.write_text(report.nodeid)
+
 
 def fork(task: Callable[[], int], seconds: float = math.inf) -> bool:
     """Run a task in a fork, for some processor time at most; tell whether its status is 0."""
@@ -183,7 +188,8 @@ def run_pytest(copy: Path, arguments: list[str], plugin: object) -> int:
     """Run tests in a copy of the tree."""
     os.chdir(copy)
     sys.path.insert(0, str(copy))
-    return int(pytest.main([*PYTEST_OPTIONS, *arguments], plugins=[plugin]))
+    status = pytest.main([*PYTEST_OPTIONS, *arguments], plugins=[plugin])
+    return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
 
 
 def measured(copy: Path) -> Runs:
@@ -196,7 +202,8 @@ def measured(copy: Path) -> Runs:
         print("measuring which tests run which lines", file=sys.stderr)
         for old in RECORD.glob("runs-*.json"):
             old.unlink()
-        fork(lambda: measure(copy, record))
+        if not fork(lambda: measure(copy, record)):
+            sys.exit("no test passes without any change")
     return Runs(**json.loads(record.read_text()))
 
 
@@ -204,10 +211,11 @@ def measure(copy: Path, record: Path) -> int:
     """Run all tests, and record which lines they run."""
     recorder = Recorder(copy / "uldp")
     with recorder.coverage.collect():
-        run_pytest(copy, ["tests"], recorder)
+        run_pytest(copy, ["--continue-on-collection-errors", "tests"], recorder)
     runs = recorder.runs()
-    record.write_text(json.dumps({"seconds": runs.seconds, "lines": runs.lines}))
-    return 0
+    if runs.seconds:
+        record.write_text(json.dumps({"seconds": runs.seconds, "lines": runs.lines}))
+    return 0 if runs.seconds else 1
 
 
 @dataclass(frozen=True)
@@ -221,18 +229,21 @@ class Trial:
     runs : Runs
         Which tests run which lines.
     killed : Path
-        The file of the mutants that were killed: of each its key, its module and the test.
+        The file of the mutants that were killed: of each its key, its module and what failed.
     seconds : float
         The time of the tests that a mutant is put to at most.
+    checked : set of str
+        The tests that pass without any change when they run alone.
     """
 
     copy: Path
     runs: Runs
     killed: Path
     seconds: float
+    checked: set[str] = field(default_factory=set)
 
     def kills(self) -> dict[str, tuple[str, str]]:
-        """Return the module and the test of each mutant that was killed."""
+        """Return the module of each mutant that was killed, and what failed."""
         lines = self.killed.read_text().splitlines() if self.killed.exists() else []
         fields = (line.split(" ", 2) for line in lines)
         return {key: (module, test) for key, module, test in fields}
@@ -251,16 +262,25 @@ class Trial:
         finally:
             write(path, mutant.before)
         if killer:
+            self.check(killer)
             with self.killed.open("a") as file:
                 print(mutant.key, module, killer, file=file)
         return not killer
 
+    def check(self, killer: str) -> None:
+        """Stop if a test that has killed a mutant fails without any change, too."""
+        if killer not in {"time", *self.checked} and self.killer([killer]):
+            sys.exit(f"{killer} fails without any change when it runs alone")
+        self.checked.add(killer)
+
     def killer(self, tests: list[str]) -> str:
-        """Return the test that fails, or "time" if they take too long; "" if all pass."""
+        """Return the test or file that fails, or "time" if none ends; "" if all pass."""
         if not tests:
             return ""
         files = dict.fromkeys(test.split("::")[0] for test in tests)
-        seconds = LEAST_SECONDS + len(files) + 3 * sum(self.runs.seconds[test] for test in tests)
+        seconds = (
+            LEAST_SECONDS + len(files) + 3 * sum(self.runs.seconds.get(test, 0) for test in tests)
+        )
         with tempfile.NamedTemporaryFile("r") as failed:
             chosen = Chosen(tests, Path(failed.name))
             passed = fork(lambda: run_pytest(self.copy, ["-x", *files], chosen), seconds)

@@ -33,7 +33,7 @@ from bokeh.plotting import figure
 from bokeh.resources import Resources
 from sphinx.application import Sphinx
 
-from uldp.figures.beyond import MECHANISMS
+from uldp.figures import STYLES
 
 HERE = Path(__file__).parent
 TABLE = HERE.parents[1] / "results" / "explorer.csv"
@@ -103,10 +103,10 @@ def draw(loss: str, title: str, shown: ColumnDataSource, chosen: Span) -> figure
         if f"{loss} {name}" in shown.data:
             line = plot.line("epsilon", f"{loss} {name}", source=shown, **look)
             items.append(LegendItem(label=name, renderers=[line]))
-    for name, style in MECHANISMS.items():
-        look = {"x": "epsilon", "y": f"{loss} {name}", "source": shown, "color": style.color}
-        line = plot.line(line_dash=DASHES[style.line], line_width=2, **look)
-        marks = plot.scatter(marker=MARKERS[style.marker], size=8, view=some, **look)
+    for name, style in STYLES.items():
+        look = {"x": "epsilon", "y": f"{loss} {name}", "source": shown, "color": style["color"]}
+        line = plot.line(line_dash=DASHES[style["linestyle"]], line_width=2, **look)
+        marks = plot.scatter(marker=MARKERS[style["marker"]], size=8, view=some, **look)
         items.append(LegendItem(label=name, renderers=[line, marks]))
     plot.add_layout(chosen)
     plot.add_layout(Legend(items=items, ncols=2, location="left", border_line_color=None), "above")
@@ -148,7 +148,7 @@ def explorer(table: dict[str, list[float]]) -> Document:
             "shown": shown,
             "numbers": numbers,
             "chosen": chosen,
-            "rows": [*MECHANISMS, "no privacy"],
+            "rows": [*STYLES, "no privacy"],
         },
         code=(HERE / "explorer.js").read_text(encoding="utf-8"),
     )

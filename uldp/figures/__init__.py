@@ -1,7 +1,8 @@
-"""The figures of the book: one function per figure, data in, Axes out; needs the extra "figures".
+"""The figures of the book: data in, Axes out; needs the extra "figures".
 
-The figures of one chapter are a module; those of the quick start are here. A function makes a new
-figure unless it is given the Axes to draw in. What they share is the module `style`.
+`curves` draws most of them. A figure of another kind has a function in the module of its chapter;
+those of the quick start are here. A function makes a new figure unless it is given the Axes to draw
+in. What they share is the module `style`.
 """
 
 try:
@@ -11,16 +12,15 @@ except ModuleNotFoundError as missing:
         'uldp.figures needs the package matplotlib: pip install "uldp[figures]"'
     ) from missing
 
-from uldp.figures.estimates import estimate_maps, estimates_by_rank, losses_by_epsilon
-from uldp.figures.style import DPI, STYLES, Curve, Style, curves
+from uldp.figures.estimates import estimate_maps, estimates_by_rank
+from uldp.figures.style import DPI, STYLES, Curve, Look, curves
 
 __all__ = [
     "DPI",
     "STYLES",
     "Curve",
-    "Style",
+    "Look",
     "curves",
     "estimate_maps",
     "estimates_by_rank",
-    "losses_by_epsilon",
 ]

@@ -85,8 +85,6 @@ def ratio_maps(
     levels: Sequence[float],
     lines: Mapping[str, Curve] | None = None,
     axes: Panels = None,
-    *,
-    columns: int = 2,
 ) -> NDArray[Any]:
     """Map ratios of losses over ε and the number of sensitive values, on logarithmic axes.
 
@@ -97,7 +95,7 @@ def ratio_maps(
     sizes : (b,) array_like
         Numbers of sensitive values, increasing.
     ratios : mapping of str to (b, a) array_like
-        The ratios by the title of their panel, which all share one scale of colours.
+        The ratios by the title of their panel, two in a row; all share one scale of colours.
     levels : sequence of float
         Where one colour ends and the next begins, increasing and above 0; the contour lines there
         carry their ratio. Ratios beyond the ends are drawn like the ends.
@@ -105,8 +103,6 @@ def ratio_maps(
         Lines drawn across every panel, at most three, by their labels.
     axes : (number of panels,) array_like of Axes, optional
         Where to draw.
-    columns : int
-        The number of panels in a row.
 
     Returns
     -------
@@ -119,8 +115,8 @@ def ratio_maps(
     """
     across = _checks.numbers(epsilons, "epsilons", (-1,))
     upward = _checks.numbers(sizes, "sizes", (-1,))
-    inches = style.WIDTH, 0.6 + 2.7 * -(-len(ratios) // columns)
-    axes = style.make_axes(len(ratios), inches, columns, axes=axes)
+    inches = style.WIDTH, 0.6 + 2.7 * -(-len(ratios) // 2)
+    axes = style.make_axes(len(ratios), inches, 2, axes=axes)
     looks = style.line_looks(lines or {}, first=1)
     colours = colormaps["cividis_r"]
     norm = BoundaryNorm(levels, colours.N)
@@ -131,7 +127,7 @@ def ratio_maps(
         filled = ax.contourf(across, upward, shown, levels=levels, cmap=colours, norm=norm)
         style.draw_contours(ax, (across, upward), shown, levels[1:-1], "black")
         for label, line in (lines or {}).items():
-            ax.plot(*style.checked(line, "lines"), **looks[label])
+            ax.plot(*style.checked(line, label), **looks[label])
         ax.set_title(title)
     style.log_axes(axes)
     style.name_axes(axes, "ε", r"$|\mathcal{X}_S|$")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgba
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
@@ -79,7 +79,7 @@ def better_of_two(
             for name, ratios in panel.ratios.items()
         )
         looks = style.mechanism_looks(names)
-        tints = [_tint(looks[name]["color"]) for name in names]
+        tints = [to_rgba(looks[name]["color"], 0.35) for name in names]
         ax.set(xscale="log", yscale="log")
         filled = ax.contourf(
             across,
@@ -101,9 +101,3 @@ def better_of_two(
     ]
     style.legend_above(axes, [*keys, *style.keys_of({f"{names[0]} is optimal from here": OPTIMAL})])
     return axes
-
-
-def _tint(color: str) -> str:
-    """Return a light shade of a colour."""
-    red, green, blue = (1 - 0.35 * (1 - part) for part in to_rgb(color))
-    return to_hex((red, green, blue))

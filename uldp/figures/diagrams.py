@@ -19,7 +19,8 @@ from uldp.mechanisms import Mechanism, UtilityOptimizedRappor, UtilityOptimizedR
 
 __all__ = ["matrix_diagram", "rappor_diagram", "response_diagram", "uldp_diagram"]
 
-THIN_BLUE, DASHED = style.Stroke(style.BLUE, 1.3, "-"), style.Stroke(style.GREY, 1.1, "--")
+THIN_BLUE: style.Look = {"color": style.BLUE, "linewidth": 1.3, "linestyle": "-"}
+DASHED: style.Look = {"color": style.GREY, "linewidth": 1.1, "linestyle": "--"}
 
 
 def uldp_diagram(

@@ -1,4 +1,4 @@
-"""Estimates next to the truth, and losses over ε."""
+"""Estimates next to the truth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import PowerNorm
 from matplotlib.patches import Patch, Rectangle
@@ -15,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from uldp import _checks
 from uldp.datasets import GridHistogram
 from uldp.figures import style
-from uldp.figures.style import Curve, Look, Panels
+from uldp.figures.style import Look, Panels
 
-__all__ = ["estimate_maps", "estimates_by_rank", "losses_by_epsilon"]
+__all__ = ["estimate_maps", "estimates_by_rank"]
 
 
 def estimates_by_rank(
@@ -57,14 +56,8 @@ def estimates_by_rank(
     order = np.argsort(-shares, kind="stable")
     ranks = np.arange(1, size + 1)
     is_sensitive = np.isin(order, _checks.positions(sensitive, "sensitive", size))
-    axes = style.make_axes(
-        len(_present(estimates)),
-        (style.WIDTH, 0.6 + 2.4 * -(-len(estimates) // 2)),
-        2,
-        sharey=True,
-        sharex=True,
-        axes=axes,
-    )
+    inches = style.WIDTH, 0.6 + 2.4 * -(-len(estimates) // 2)
+    axes = style.make_axes(len(estimates), inches, 2, sharey=True, sharex=True, axes=axes)
     looks: dict[str, Look] = {
         "truth": {"color": "black", "linewidth": 1.2},
         "estimate, not sensitive": {"color": "gray", "marker": ".", "linestyle": ""},
@@ -88,58 +81,9 @@ def estimates_by_rank(
         ax.set_title(name)
         ax.grid(alpha=0.25)
     style.log_axes(axes, "x")
-    axes[0].figure.supxlabel("rank of the value, most frequent first", fontsize="medium")
-    axes[0].figure.supylabel("share of the users (%)", fontsize="medium")
+    style.name_axes(axes, "rank of the value, most frequent first", "share of the users (%)")
     style.legend_above(axes, looks)
     return axes
-
-
-def losses_by_epsilon(
-    forecast: Mapping[str, Curve],
-    empirical: Mapping[str, Curve],
-    threshold: Mapping[str, Curve],
-    no_privacy: float,
-    loss: str,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw forecast losses as lines and measured ones as markers, over ε on logarithmic axes.
-
-    Parameters
-    ----------
-    forecast : mapping of str to (ε, losses)
-        Expected losses of the empirical estimate, by the mechanism's name.
-    empirical, threshold : mapping of str to (ε, losses)
-        Measured losses of the two estimates: filled markers and open ones.
-    no_privacy : float
-        The loss of the users' own frequencies, a grey line that does not depend on ε.
-    loss : str
-        The name of the loss, which labels the vertical axis.
-    ax : Axes, optional
-        Where to draw.
-
-    Raises
-    ------
-    ValueError
-        If ε or a loss is not above 0, or they differ in length.
-    """
-    ax = style.one_axes(ax, 3.6)
-    looks = style.mechanism_looks([*forecast, *empirical, *threshold])
-    kinds: tuple[tuple[Mapping[str, Curve], Look], ...] = (
-        (forecast, {"marker": ""}),
-        (empirical, {"linestyle": ""}),
-        (threshold, {"linestyle": "", "fillstyle": "none", "markersize": 7}),
-    )
-    for curves, change in kinds:
-        for name, (epsilons, losses) in curves.items():
-            horizontal = _positive(epsilons, f"ε of {name!r}", (-1,))
-            vertical = _positive(losses, f"losses of {name!r}", horizontal.shape)
-            ax.plot(horizontal, vertical, **looks[name] | change)
-    ax.axhline(_checks.positive(no_privacy, "no_privacy"), **style.LEVEL)
-    ax.set(xlabel="ε", ylabel=loss)
-    ax.grid(alpha=0.25)
-    style.log_axes([ax])
-    style.legend_above(ax, looks | {style.NO_PRIVACY: style.LEVEL})
-    return ax
 
 
 def estimate_maps(
@@ -172,26 +116,23 @@ def estimate_maps(
     Raises
     ------
     ValueError
-        If there are no estimates, or a map is not a distribution over the cells.
+        If a map is not a distribution over the cells.
     """
     cells = grid.domain.size
     percent = {"truth": 100 * _checks.distribution(truth, "truth", cells)} | {
         title: 100 * _checks.distribution(values, f"estimates[{title!r}]", cells)
-        for title, values in _present(estimates).items()
+        for title, values in estimates.items()
     }
     norm = PowerNorm(0.5, vmin=0, vmax=max(values.max() for values in percent.values()))
-    rows = 1 + -(-len(estimates) // 2)
-    axes = style.make_axes(
-        len(percent) + 1, (style.WIDTH, 3.2 * rows), 2, sharey=True, sharex=True, axes=axes
-    )
+    inches = style.WIDTH, 3.2 * (1 + -(-len(estimates) // 2))
+    axes = style.make_axes(len(percent) + 1, inches, 2, sharey=True, sharex=True, axes=axes)
     key = axes[1]
     for ax, (title, values) in zip(np.delete(axes, 1), percent.items(), strict=True):
         image = style.draw_map(ax, values, grid, "cividis", norm)
         outlines = PatchCollection(_cells(grid), facecolor="none", edgecolor="white", linewidth=0.9)
         ax.add_collection(outlines)
         ax.set_title(title)
-    axes[0].figure.supxlabel("longitude (degrees)", fontsize="medium")
-    axes[0].figure.supylabel("latitude (degrees)", fontsize="medium")
+    style.name_axes(axes, "longitude (degrees)", "latitude (degrees)")
     key.set_axis_off()
     key.figure.colorbar(
         image,
@@ -214,16 +155,3 @@ def _cells(grid: GridHistogram) -> list[Rectangle]:
         Rectangle((west + width * column, south + height * row), width, height)
         for row, column in zip(*np.unravel_index(grid.hospital_cells, grid.shape), strict=True)
     ]
-
-
-def _present(estimates: Mapping[str, ArrayLike]) -> Mapping[str, ArrayLike]:
-    if not estimates:
-        raise ValueError("estimates must hold at least one estimate, got none")
-    return estimates
-
-
-def _positive(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    array = _checks.numbers(values, name, shape)
-    if (array <= 0).any():
-        raise ValueError(f"{name} must be greater than 0, got {array.min()}")
-    return array

@@ -24,6 +24,12 @@ ESTIMATORS: dict[str, Look] = {
 }
 """Colours and markers by the names that `Mechanism.estimate` takes."""
 
+KINDS: dict[str, Look] = {
+    "EM, distance": {"linewidth": 2.2, "marker": ""},
+    "EM, certificate": {"linewidth": 0.8, "marker": ""},
+    "L-BFGS-B": {"linestyle": "", "marker": "o", "fillstyle": "none", "markersize": 6},
+}
+
 
 @dataclass(frozen=True)
 class Climb:
@@ -44,6 +50,11 @@ class Climb:
     gaps: ArrayLike
     certificates: ArrayLike
     solver: Curve = ((), ())
+
+    def curves(self) -> dict[str, Curve]:
+        """Return the curves by their names in `KINDS`."""
+        of_em = (self.passes, self.gaps), (self.passes, self.certificates)
+        return dict(zip(KINDS, (*of_em, self.solver), strict=True))
 
 
 def climbs(
@@ -73,31 +84,18 @@ def climbs(
         If there are no panels, `lowest` is not above 0 or arrays do not fit together.
     """
     lowest = _checks.positive(lowest, "lowest")
-    axes = style.make_axes(len(panels), (style.WIDTH, 4.2), sharey=True, axes=axes)
-    looks = style.line_looks(style.labels_in(panels))
-    open_circle: Look = {"marker": "o", "fillstyle": "none", "linestyle": ""}
-    for ax, (title, lines) in zip(axes, panels.items(), strict=True):
-        for label, climb in lines.items():
-            look = looks[label]
-            for curve, name, change in (
-                ((climb.passes, climb.gaps), "gaps", {"linewidth": 2.2}),
-                ((climb.passes, climb.certificates), "certificates", {"linewidth": 0.8}),
-                (climb.solver, "solver", open_circle | {"markersize": 6}),
-            ):
-                passes, heights = style.checked(curve, f"{name} of {label!r}")
-                ax.plot(passes, np.maximum(heights, lowest), **look | change)
-        ax.set_title(title)
-        ax.grid(alpha=0.25)
-    style.log_axes(axes)
+    drawn = {
+        title: {
+            (label, kind): (curve[0], np.maximum(curve[1], lowest))
+            for label, climb in lines.items()
+            for kind, curve in climb.curves().items()
+        }
+        for title, lines in panels.items()
+    }
+    labels = "passes over the reports", "log-likelihood below the optimum (nats)"
+    axes = style.curves(drawn, *labels, axes, kinds=KINDS, height=4.2)
     for ax in axes:
         ax.set_ylim(bottom=lowest / 2)
-    style.name_axes(axes, "passes over the reports", "log-likelihood below the optimum (nats)")
-    what: dict[str, Look] = {
-        "EM, distance": {"color": "0.3", "linewidth": 2.2},
-        "EM, certificate": {"color": "0.3", "linewidth": 0.8},
-        "L-BFGS-B": {"color": "0.3", **open_circle},
-    }
-    style.legend_above(axes, looks | what)
     return axes
 
 

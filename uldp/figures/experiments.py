@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from uldp import _checks
 from uldp.experiments import NO_PRIVACY
-from uldp.figures.style import STYLES, Style, make_axes
+from uldp.figures import style
+from uldp.figures.style import Curve, Label, Look
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,8 +26,7 @@ __all__ = ["Loss", "losses_by_attributes", "losses_by_epsilon", "losses_by_sensi
 Loss = Literal["tv", "mse"]
 
 LABELS: dict[Loss, str] = {"tv": "TV", "mse": "MSE"}
-ALL_STYLES = {**STYLES, NO_PRIVACY: Style("#7F7F7F", "", "-")}
-INCHES = 4.8
+KINDS: dict[str, Look] = {"forecast": {"marker": ""}, "measured": {"linestyle": ""}}
 FOUR_ATTRIBUTES = 400
 
 
@@ -45,7 +44,7 @@ def losses_by_epsilon(
     data : str
         The name of the data.
     estimators : sequence of str
-        One panel for each, in two columns if their number is even.
+        One panel for each, two in a row.
 
     Returns
     -------
@@ -57,12 +56,10 @@ def losses_by_epsilon(
     ValueError
         If the loss is neither of the two, there are no estimators, or the table has no row of one.
     """
-    panels = {("", name): _select(table, name, data) for name in estimators}
-    columns = 1 if len(panels) % 2 else 2
-    axes = _draw_panels(panels, columns, loss, "epsilon", "ε (thick line: ε = ln k)")
+    panels = {name: _select(table, name, data) for name in estimators}
+    axes = _draw(panels, -(-len(panels) // 2), loss, "epsilon", "ε (thick line: ε = ln k)")
     for ax, rows in zip(axes, panels.values(), strict=True):
         ax.axvline(np.log(rows["k"].iloc[0]), color="0.75", linewidth=3, zorder=0)
-        _scale_logarithmically(ax)
     return axes
 
 
@@ -94,11 +91,7 @@ def losses_by_sensitive(
     """
     panels = _by_budget(table, estimators, data)
     label = r"number of sensitive values, $|\mathcal{X}_S|$"
-    columns = len(panels) // max(len(estimators), 1)
-    axes = _draw_panels(panels, columns, loss, "sensitive", label)
-    for ax in axes:
-        _scale_logarithmically(ax)
-    return axes
+    return _draw(panels, len(estimators), loss, "sensitive", label)
 
 
 def losses_by_attributes(table: DataFrame, loss: Loss, estimators: Sequence[str]) -> NDArray[Any]:
@@ -126,8 +119,8 @@ def losses_by_attributes(table: DataFrame, loss: Loss, estimators: Sequence[str]
     # Beyond four attributes, each has two categories.
     table = table.assign(attributes=4 + np.log2(table["k"] / FOUR_ATTRIBUTES))
     panels = _by_budget(table, estimators)
-    columns = len(panels) // max(len(estimators), 1)
-    axes = _draw_panels(panels, columns, loss, "attributes", "number of attributes")
+    label = "number of attributes"
+    axes = _draw(panels, len(estimators), loss, "attributes", label, log="y")
     for ax in axes:
         ax.set_xticks(sorted(table["attributes"].unique()))
     return axes
@@ -135,15 +128,15 @@ def losses_by_attributes(table: DataFrame, loss: Loss, estimators: Sequence[str]
 
 def _by_budget(
     table: DataFrame, estimators: Sequence[str], data: str | None = None
-) -> dict[tuple[str, str], DataFrame]:
-    """Return the rows of a panel for each estimator and ε, by its titles."""
+) -> dict[str, DataFrame]:
+    """Return the rows of a panel for each estimator and ε, by its title."""
     panels = {}
     for name in estimators:
         rows = _select(table, name, data)
         for epsilon in np.unique(rows["epsilon"].dropna()):
             at_ln_k = np.isclose(epsilon, np.log(rows["k"])).all()
             budget = "ε = ln k" if at_ln_k else f"ε = {epsilon:g}"
-            panels[name, budget] = rows[rows["epsilon"].isin([epsilon, np.nan])]
+            panels[f"{name}, {budget}"] = rows[rows["epsilon"].isin([epsilon, np.nan])]
     return panels
 
 
@@ -158,75 +151,47 @@ def _select(table: DataFrame, estimator: str, data: str | None = None) -> DataFr
     return table[private | (table["mechanism"] == NO_PRIVACY)]
 
 
-def _draw_panels(
-    panels: Mapping[tuple[str, str], DataFrame], columns: int, loss: Loss, x: str, label: str
+def _draw(
+    panels: Mapping[str, DataFrame], rows: int, loss: Loss, x: str, label: str, log: str = "xy"
 ) -> NDArray[Any]:
-    """Draw panels, by the titles of their row and column.
+    """Draw panels by their titles.
 
     The vertical axis is one for the empirical estimate, whose losses have no bound, and one for
     the others.
     """
-    if loss not in LABELS:
-        raise ValueError(f"loss must be one of {', '.join(LABELS)}, got {loss!r}")
-    inches = INCHES, 1 + 1.6 * len(panels) / max(columns, 1)
-    axes = make_axes(len(panels), inches, columns)
-    _share_scales(axes, ["empirical" in titles for titles in panels], columns)
-    tops = [top for _, top in panels]
-    for place, (ax, ((side, top), rows)) in enumerate(zip(axes, panels.items(), strict=True)):
-        for name, style in ALL_STYLES.items():
-            members = rows[rows["mechanism"] == name].sort_values(x)
-            if len(members):
-                _draw(ax, members, style, x, loss)
-        ax.set(yscale="log")
-        ax.yaxis.set_minor_formatter("")
-        ax.grid(alpha=0.25)
-        if place < columns or top != tops[place - columns]:
-            ax.set_title(_words(top), fontsize="medium")
-        if place % columns == 0:
-            ax.set_ylabel(", ".join(filter(None, (LABELS[loss], _words(side)))))
-        ax.tick_params(labelbottom=place >= len(panels) - columns)
-    figure = axes[0].figure
-    figure.supxlabel(label, fontsize="medium")
-    names = {name for rows in panels.values() for name in rows["mechanism"]}
-    keys = [
-        Line2D([], [], color=style.color, linestyle=style.line, marker=style.marker, label=name)
-        for name, style in ALL_STYLES.items()
-        if name in names
-    ]
-    figure.legend(handles=keys, loc="outside upper center", ncols=3, frameon=False, handlelength=3)
+    _checks.choice(loss, "loss", LABELS)
+    drawn = {title.replace("_", " "): _curves(of, x, loss) for title, of in panels.items()}
+    axes = style.curves(
+        drawn,
+        label,
+        LABELS[loss],
+        kinds=KINDS,
+        log=log,
+        columns=-(-len(panels) // max(rows, 1)),
+        sharey=False,
+        height=0.8 + 2.3 * rows,
+    )
+    for empirical in (True, False):
+        alike = [ax for ax in axes if ax.get_title().startswith("empirical") == empirical]
+        limits = [ax.get_ylim() for ax in alike]
+        for ax in alike:
+            ax.set_ylim(np.min(limits), np.max(limits))
+    style.log_axes(axes, "y")
     return axes
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _draw(ax: Axes, rows: DataFrame, style: Style, x: str, loss: Loss) -> None:
-    """Draw one mechanism's rows, in the order of x."""
-    measured, expected = rows[loss], rows[f"expected_{loss}"]
-    line = measured if expected.hasnans else expected
-    look: dict[str, Any] = {"color": style.color, "linestyle": style.line}
-    if style.marker == "":
-        look |= {"linewidth": 2.5, "zorder": 0.5}
-    if len(rows) == 1:
-        ax.axhline(line.iloc[0], **look)
-        return
-    ax.plot(rows[x], line, **look)
-    errors = 2 * rows[f"{loss}_error"].fillna(0)
-    points: dict[str, Any] = {"marker": style.marker, "markersize": 4, "linestyle": ""}
-    ax.errorbar(rows[x], measured, yerr=errors, color=style.color, **points)
-
-
-def _share_scales(axes: NDArray[Any], unbounded: Sequence[bool], columns: int) -> None:
-    """Give each of the two kinds one scale, and its numbers to the first panel in a row."""
-    first: dict[bool, Axes] = {}
-    for place, (ax, kind) in enumerate(zip(axes, unbounded, strict=True)):
-        if kind in first:
-            ax.sharey(first[kind])
-        first.setdefault(kind, ax)
-        ax.tick_params(labelleft=place % columns == 0 or kind != unbounded[place - 1])
-
-
-def _scale_logarithmically(ax: Axes) -> None:
-    ax.set(xscale="log")
-    ax.xaxis.set_major_formatter("{x:g}")
+def _curves(rows: DataFrame, x: str, loss: Loss) -> dict[Label, Curve]:
+    """Return the curves of a panel by the mechanism, and kind in the empirical estimate's."""
+    curves: dict[Label, Curve] = {}
+    ends = rows.loc[rows["mechanism"] != NO_PRIVACY, x].agg(["min", "max"])
+    for key, members in rows.sort_values(x).groupby("mechanism"):
+        name, losses, forecasts = str(key), members[loss], members[f"expected_{loss}"]
+        measured = members[x], losses, members[f"{loss}_error"].fillna(0)
+        lines = losses if forecasts.hasnans else forecasts
+        if len(members) == 1:
+            curves[name, "forecast"] = ends, lines.repeat(2)
+        elif forecasts.hasnans:
+            curves[name] = measured
+        else:
+            curves |= {(name, "forecast"): (members[x], lines), (name, "measured"): measured}
+    return curves

@@ -74,14 +74,10 @@ def losses_by_mass(
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 3.6), sharey=True, axes=axes)
     for ax, (title, curves) in zip(axes, panels.items(), strict=True):
-        looks = style.line_looks(curves)
-        for label, curve in curves.items():
-            masses, losses = style.checked(curve, f"losses of {label!r}")
-            ax.plot(masses, losses, label=label, **looks[label])
-            top, color = losses.argmax(), looks[label]["color"]
-            ax.plot(masses[top], losses[top], "o", color=color, markersize=7, clip_on=False)
-        ax.set_title(title)
-        ax.grid(alpha=0.25)
+        style.draw_curves({title: curves}, [ax], style.line_looks(curves))
+        for line in list(ax.lines):
+            top = line.get_xydata()[line.get_ydata().argmax()]
+            ax.plot(*top, "o", color=line.get_color(), markersize=7, clip_on=False)
         ax.set_xlim(0, 1)
         ax.legend(loc="lower left", fontsize=9)
     style.name_axes(axes, r"$p(\mathcal{X}_S)$", ylabel)
@@ -110,9 +106,7 @@ def worst_case_planes(planes: Mapping[str, WorstCases], axes: Panels = None) -> 
         If there are no panels, or arrays do not fit together.
     """
     axes = style.make_axes(len(planes), (style.WIDTH, 4.2), sharey=True, axes=axes)
-    looks = style.line_looks(
-        style.labels_in({title: plane.boundaries for title, plane in planes.items()})
-    )
+    looks = style.line_looks(label for plane in planes.values() for label in plane.boundaries)
     for ax, (title, plane) in zip(axes, planes.items(), strict=True):
         epsilons = _checks.numbers(plane.epsilons, f"epsilons of {title!r}", (-1,))
         sizes = _checks.numbers(plane.sizes, f"sizes of {title!r}", (-1,))
@@ -126,7 +120,7 @@ def worst_case_planes(planes: Mapping[str, WorstCases], axes: Panels = None) -> 
         )
         hatched.set(edgecolor=style.GREY, linewidth=0)
         for label, curve in plane.boundaries.items():
-            ax.plot(*style.checked(curve, f"heights of {label!r}"), label=label, **looks[label])
+            ax.plot(*style.checked(curve, label), label=label, **looks[label])
         ax.set_title(title)
         for x, y, words, placed in REGIONS:
             ax.text(x, y, words, transform=ax.transAxes, bbox=style.WHITE, zorder=4, **placed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,29 +17,11 @@ from uldp.figures.style import Panels
 from uldp.mechanisms import UtilityOptimizedRR
 from uldp.personalized import PersonalizedMechanism
 
-__all__ = ["Measured", "losses_by_knowledge", "maps", "overview"]
+__all__ = ["maps", "overview"]
 
-SECRET, SAME, FADED = (
-    style.Stroke(style.GREEN, 2.4, "-."),
-    style.Stroke(style.GREY, 1.3, "-"),
-    style.Stroke("0.6", 0, "-"),
-)
-
-
-class Measured(NamedTuple):
-    """Measured losses over ε.
-
-    Parameters
-    ----------
-    epsilons, losses : (m,) array_like
-        ε and the mean losses.
-    errors : (m,) array_like
-        Standard errors of the means, 0 where there is none.
-    """
-
-    epsilons: ArrayLike
-    losses: ArrayLike
-    errors: ArrayLike
+SECRET: style.Look = {"color": style.GREEN, "linewidth": 2.4, "linestyle": "-."}
+SAME: style.Look = {"color": style.GREY, "linewidth": 1.3, "linestyle": "-"}
+FADED: style.Look = {"color": "0.6", "linewidth": 0}
 
 
 def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
@@ -116,7 +98,7 @@ def maps(
     Parameters
     ----------
     panels : mapping of str to (cells,) array_like
-        Distributions by the title of their map, an even number of them.
+        Distributions by the title of their map.
     grid : GridHistogram
         The grid.
     label : str
@@ -133,82 +115,26 @@ def maps(
     Raises
     ------
     ValueError
-        If the number of maps is not even, or one is not a distribution over the cells.
+        If there are no maps, or one is not a distribution over the cells.
     """
-    axes = style.make_axes(
-        _even(len(panels)), (style.WIDTH, 1.7 * len(panels)), 2, sharey=True, axes=axes
-    )
+    axes = style.make_axes(len(panels), (style.WIDTH, 1.7 * len(panels)), 2, sharey=True, axes=axes)
     (south, north), (west, east) = grid.latitude, grid.longitude
     rows, columns = grid.shape
     shares = [
         100 * _checks.distribution(values, f"panels[{title!r}]", grid.domain.size)
         for title, values in panels.items()
     ]
-    for place, (ax, title, values) in enumerate(zip(axes, panels, shares, strict=True)):
-        pair = slice(place - place % 2, place - place % 2 + 2)
-        norm = PowerNorm(0.5, vmin=0, vmax=np.max(shares[pair]))
-        image = style.draw_map(ax, np.ma.masked_equal(values, 0), grid, "cividis_r", norm)
+    for start in range(0, len(panels), 2):
+        row = slice(start, start + 2)
+        norm = PowerNorm(0.5, vmin=0, vmax=np.max(shares[row]))
+        for ax, values in zip(axes[row], shares[row], strict=True):
+            image = style.draw_map(ax, np.ma.masked_equal(values, 0), grid, "cividis_r", norm)
+        ax.figure.colorbar(image, ax=list(axes[row]), label=label, shrink=0.9)
+    for ax, title in zip(axes, panels, strict=True):
         ax.set_title(title)
         if marked is not None:
             row, column = np.add(divmod(marked, columns), 0.5) / (rows, columns)
             cross = west + column * (east - west), south + row * (north - south)
             ax.plot(*cross, "x", color=style.ORANGE, markersize=8, markeredgewidth=2)
-        if place % 2:
-            ax.figure.colorbar(image, ax=list(axes[pair]), label=label, shrink=0.9)
-    axes[0].figure.supxlabel("longitude (degrees)", fontsize="medium")
-    axes[0].figure.supylabel("latitude (degrees)", fontsize="medium")
+    style.name_axes(axes, "longitude (degrees)", "latitude (degrees)")
     return axes
-
-
-def losses_by_knowledge(
-    panels: Mapping[str, Mapping[str, Measured]],
-    no_privacy: float,
-    ylabel: str,
-    axes: Panels = None,
-) -> NDArray[Any]:
-    """Draw Figure 8 or 13: losses over ε by what the collector knows of the bots.
-
-    Measured losses are markers, joined by lines, with bars of two standard errors.
-
-    Parameters
-    ----------
-    panels : mapping of str to mapping of str to Measured
-        By the title of their panel and the label of their line, at most four; an even number of
-        panels, two in a row.
-    no_privacy : float
-        The loss of the users' own frequencies, a thick grey line.
-    ylabel : str
-        The name of the loss.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If the number of panels is not even, or ε, losses and errors of a line differ in length.
-    """
-    inches = style.WIDTH, 0.8 + 1.4 * _even(len(panels))
-    axes = style.make_axes(len(panels), inches, 2, sharey=True, axes=axes)
-    looks = style.line_looks(style.labels_in(panels), marked=True)
-    for ax, (title, curves) in zip(axes, panels.items(), strict=True):
-        for label, line in curves.items():
-            across, heights = style.checked((line.epsilons, line.losses), f"losses of {label!r}")
-            errors = _checks.numbers(line.errors, f"errors of {label!r}", heights.shape)
-            ax.errorbar(across, heights, yerr=2 * errors, **looks[label])
-        ax.axhline(_checks.positive(no_privacy, "no_privacy"), **style.LEVEL)
-        ax.set_title(title)
-        ax.grid(alpha=0.25)
-    style.log_axes(axes)
-    style.name_axes(axes, "ε", ylabel)
-    style.legend_above(axes, looks | {style.NO_PRIVACY: style.LEVEL})
-    return axes
-
-
-def _even(number: int) -> int:
-    if number % 2:
-        raise ValueError(f"there must be an even number of panels, got {number}")
-    return number

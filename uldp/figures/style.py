@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,10 +27,13 @@ from scipy.spatial.distance import cdist
 from uldp import _checks
 from uldp.datasets import GridHistogram
 
-__all__ = ["DPI", "STROKES", "STYLES", "Curve", "Style", "checked", "curves", "make_axes"]
+__all__ = ["DPI", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes"]
 
-Curve = tuple[ArrayLike, ArrayLike]
-"""Horizontal and vertical coordinates, of one length."""
+Curve = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
+"""Horizontal and vertical coordinates of one length, and standard errors of the vertical ones."""
+
+Label = str | tuple[str, str]
+"""What a curve is of, and of which kind it is if there are several of it."""
 
 Look = dict[str, Any]
 """Properties of a `matplotlib.lines.Line2D`."""
@@ -45,32 +47,25 @@ PALE = {BLUE: "#DCEBF5", ORANGE: "#FBE5D6", GREEN: "#D9F0E8"}
 WHITE: Look = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
 
 
-@dataclass(frozen=True)
-class Style:
-    """How a mechanism is drawn: a Matplotlib colour, marker and line style."""
-
-    color: str
-    marker: str
-    line: Literal["-", "--", "-.", ":"]
-
-    @property
-    def look(self) -> Look:
-        """The properties of its lines."""
-        line = {"color": self.color, "linestyle": self.line}
-        return {**line, "marker": self.marker, "markersize": 5}
+def _mechanism(color: str, marker: str, line: str) -> Look:
+    return {"color": color, "marker": marker, "linestyle": line, "markersize": 5}
 
 
-STYLES: dict[str, Style] = {
-    "RR": Style("#E69F00", "o", ":"),
-    "RAPPOR": Style(GREEN, "s", "--"),
-    "uRR": Style(ORANGE, "^", "-"),
-    "uRAP": Style(BLUE, "D", "-."),
-    "uRAP, best θ": Style("#56B4E9", "v", "--"),
-    "uBD": Style("#000000", "*", "-"),
+STYLES: dict[str, Look] = {
+    "RR": _mechanism("#E69F00", "o", ":"),
+    "RAPPOR": _mechanism(GREEN, "s", "--"),
+    "uRR": _mechanism(ORANGE, "^", "-"),
+    "uRAP": _mechanism(BLUE, "D", "-."),
+    "uRAP, best θ": _mechanism("#56B4E9", "v", "--"),
+    "uBD": _mechanism("#000000", "*", "-"),
 }
-"""The styles by the mechanisms' names; others get one of `SPARE` in each figure."""
+"""The looks of mechanisms by their names; others get one of `SPARE` in each figure."""
 
-SPARE = Style("#CC79A7", "P", "-."), Style("#882255", "X", "--"), Style("#332288", "h", ":")
+SPARE = (
+    _mechanism("#CC79A7", "P", "-."),
+    _mechanism("#882255", "X", "--"),
+    _mechanism("#332288", "h", ":"),
+)
 
 STROKES: tuple[Look, ...] = (
     {"color": BLUE, "linestyle": "-"},
@@ -89,8 +84,8 @@ LEVEL: Look = {"color": "0.5", "linewidth": 2.5, "zorder": 0}
 def mechanism_looks(names: Iterable[str]) -> dict[str, Look]:
     """Return how mechanisms look by their names, in the order of `STYLES`."""
     found, spare = list(dict.fromkeys(names)), cycle(SPARE)
-    looks = {name: style.look for name, style in STYLES.items() if name in found}
-    looks |= {name: next(spare).look for name in found if name not in {*STYLES, NO_PRIVACY}}
+    looks = {name: look for name, look in STYLES.items() if name in found}
+    looks |= {name: next(spare) for name in found if name not in {*STYLES, NO_PRIVACY}}
     return looks | ({NO_PRIVACY: LEVEL} if NO_PRIVACY in found else {})
 
 
@@ -101,11 +96,6 @@ def line_looks(labels: Iterable[str], *, first: int = 0, marked: bool = False) -
         label: {"linewidth": 1.8, **stroke, "marker": marker if marked else "", "markersize": 4}
         for label, stroke, marker in looks
     }
-
-
-def labels_in(panels: Mapping[Any, Iterable[str]]) -> list[str]:
-    """Return the labels in all panels, each once."""
-    return list(dict.fromkeys(label for lines in panels.values() for label in lines))
 
 
 def make_axes(
@@ -147,18 +137,24 @@ def one_axes(ax: Axes | None, height: float) -> Axes:
     return ax or make_axes(1, (WIDTH, height))[0]
 
 
-def checked(curve: Curve, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the coordinates of a curve; its heights are called `name` if they do not fit."""
-    horizontal = _checks.numbers(curve[0], f"horizontal coordinates of {name}", (-1,))
-    return horizontal, _checks.numbers(curve[1], name, horizontal.shape)
+def checked(curve: Curve, label: object, log: str = "") -> tuple[NDArray[Any], ...]:
+    """Return the arrays of a curve, its coordinates above 0 where an axis is logarithmic."""
+    across = _checks.numbers(curve[0], f"horizontal coordinates of {label!r}", (-1,))
+    others = zip(("heights", "errors"), curve[1:], strict=False)
+    upward = [_checks.numbers(v, f"{name} of {label!r}", across.shape) for name, v in others]
+    for values, axis in ((across, "x"), (upward[0], "y")):
+        if axis in log and (values <= 0).any():
+            raise ValueError(f"{axis} of {label!r} must be greater than 0, got {values.min()}")
+    return across, *upward
 
 
 def curves(
-    panels: Mapping[str, Mapping[str, Curve]],
+    panels: Mapping[str, Mapping[Any, Curve]],
     xlabel: str,
     ylabel: str,
     axes: Panels = None,
     *,
+    kinds: Mapping[str, Look] | None = None,
     log: str = "xy",
     level: float | Mapping[str, float] | None = None,
     level_label: str = "",
@@ -173,13 +169,17 @@ def curves(
 
     Parameters
     ----------
-    panels : mapping of str to mapping of str to (m,) and (m,) array_like
-        Horizontal and vertical coordinates by the title of their panel and the label of their
-        curve. Looks repeat after five labels.
+    panels : mapping of str to mapping of str or (str, str) to Curve
+        Horizontal and vertical coordinates, (m,) and (m,) array_like, by the title of their panel
+        and the label of their curve, or the label and the kind of the curve. Looks repeat after
+        five labels. A third (m,) array_like holds standard errors; bars reach two up and down.
     xlabel, ylabel : str
         What the axes show, with the unit.
     axes : (number of panels,) array_like of Axes, optional
         Where to draw.
+    kinds : mapping of str to dict, optional
+        How the curves of a kind differ from the look of their label: properties of a
+        `matplotlib.lines.Line2D`.
     log : str
         Which axes are logarithmic, with plain numbers: "", "x", "y" or "xy".
     level : float or mapping of str to float, optional
@@ -200,33 +200,56 @@ def curves(
     Raises
     ------
     ValueError
-        If there are no panels, or the coordinates of a curve differ in length.
+        If there are no panels, the arrays of a curve differ in length, or a coordinate or level on
+        a logarithmic axis is not above 0.
     """
     axes = make_axes(len(panels), (WIDTH, height), columns, sharey, axes=axes)
-    labels = labels_in(panels)
-    named = not STYLES.keys().isdisjoint(labels)
-    looks = mechanism_looks(labels) if named else line_looks(labels, marked=True)
-    draw_curves(panels, axes, looks, level)
+    labels: list[Label] = [label for lines in panels.values() for label in lines]
+    looks, keys = curve_looks(labels, kinds or {})
+    draw_curves(panels, axes, looks, level, log)
     log_axes(axes, log)
     name_axes(axes, xlabel, ylabel)
-    legend_above(axes, looks | ({level_label: LEVEL} if level_label else {}))
+    legend_above(axes, keys | ({level_label: LEVEL} if level_label else {}))
     return axes
+
+
+def curve_looks(
+    labels: Iterable[Label], kinds: Mapping[str, Look]
+) -> tuple[dict[Label, Look], dict[str, Look]]:
+    """Return the looks of curves, and those of the keys of their names and kinds.
+
+    The key of a name has no marker if each of its curves is of a kind with a marker of its own.
+    """
+    pairs = {label: (label, "") if isinstance(label, str) else label for label in labels}
+    names = [name for name, _ in pairs.values()]
+    named = not STYLES.keys().isdisjoint(names)
+    keys = mechanism_looks(names) if named else line_looks(names, marked=True)
+    changes = {"": {}, **kinds}
+    looks = {label: keys[name] | changes[kind] for label, (name, kind) in pairs.items()}
+    marked = {name for name, kind in pairs.values() if "marker" not in changes[kind]}
+    keys = {name: look if name in marked else look | {"marker": ""} for name, look in keys.items()}
+    grey: Look = {"color": "0.3", "marker": "o", "markersize": 5}
+    return looks, keys | {kind: grey | look for kind, look in kinds.items()}
 
 
 def draw_curves(
     panels: Mapping[str, Mapping[Any, Curve]],
-    axes: NDArray[Any],
+    axes: Iterable[Axes],
     looks: Mapping[Any, Look],
     level: float | Mapping[str, float] | None = None,
+    log: str = "",
 ) -> None:
     """Draw curves and a level in panels, with a title and a grid, by their looks."""
     for ax, (title, lines) in zip(axes, panels.items(), strict=True):
         if level is not None:
-            ax.axhline(level[title] if isinstance(level, Mapping) else level, **LEVEL)
+            height = level[title] if isinstance(level, Mapping) else level
+            ax.axhline(_checks.positive(height, "level") if "y" in log else height, **LEVEL)
         for label, curve in lines.items():
-            across, upward = checked(curve, f"heights of {label!r}")
-            every = max(1, across.size // 8)
+            across, upward, *errors = checked(curve, label, log)
+            every = 1 if errors else max(1, across.size // 8)
             ax.plot(across, upward, label=str(label), markevery=every, **looks[label])
+            for error in errors:
+                ax.errorbar(across, upward, 2 * error, fmt="none", ecolor=looks[label]["color"])
         ax.set_title(title)
         ax.grid(alpha=0.25)
 
@@ -348,16 +371,9 @@ def draw_matrix(
             label.set_color(BLUE if is_marked else ORANGE)
 
 
-class Stroke(NamedTuple):
-    """How one class of arrows is drawn."""
-
-    color: str
-    linewidth: float
-    linestyle: str
-
-
-BOLD_BLUE, BOLD_ORANGE = Stroke(BLUE, 2.4, "-"), Stroke(ORANGE, 2.4, "-")
-DOTTED = Stroke(GREY, 1.0, ":")
+BOLD_BLUE: Look = {"color": BLUE, "linewidth": 2.4, "linestyle": "-"}
+BOLD_ORANGE: Look = {"color": ORANGE, "linewidth": 2.4, "linestyle": "-"}
+DOTTED: Look = {"color": GREY, "linewidth": 1.0, "linestyle": ":"}
 
 
 class Column(NamedTuple):
@@ -374,14 +390,14 @@ class Arrow(NamedTuple):
     column: int
     start: str
     end: str
-    stroke: Stroke
+    stroke: Look
     text: str = ""
 
 
 def arrow_diagram(
     columns: Sequence[Column],
     arrows: Iterable[Arrow],
-    keys: Mapping[str, Stroke],
+    keys: Mapping[str, Look],
     ax: Axes | None = None,
 ) -> Axes:
     """Draw sets as columns of labels, arrows between neighbours, and a legend above.
@@ -401,21 +417,21 @@ def arrow_diagram(
         draw_arrow(ax, (left + half + 0.05, start), (right - half - 0.05, end), arrow.stroke)
         if arrow.text:
             middle = (left + right) / 2, (start + end) / 2
-            write(ax, middle, arrow.text, arrow.stroke.color, size=14, bbox=WHITE | {"alpha": 1})
+            write(ax, middle, arrow.text, arrow.stroke["color"], size=14, bbox=WHITE | {"alpha": 1})
     lowest = min(height for column in places for _, height in column.values())
     top = 1.3 if any(column.title for column in columns) else 0.5
     ends = -0.5 * len(columns), _SPACING * (len(columns) - 1) + 0.5 * len(columns)
     ax.set(xlim=ends, ylim=(lowest - 0.5, top))
-    legend_above(ax, {label: stroke._asdict() for label, stroke in keys.items()})
+    legend_above(ax, keys)
     return ax
 
 
 def draw_arrow(
-    ax: Axes, start: tuple[float, float], end: tuple[float, float], stroke: Stroke
+    ax: Axes, start: tuple[float, float], end: tuple[float, float], stroke: Look
 ) -> None:
     """Draw an arrow between two places."""
     head: Look = {"arrowstyle": "-|>", "mutation_scale": 10, "shrinkA": 0, "shrinkB": 0}
-    ax.add_patch(FancyArrowPatch(start, end, **head, **stroke._asdict()))
+    ax.add_patch(FancyArrowPatch(start, end, **head, **stroke))
 
 
 def write(
