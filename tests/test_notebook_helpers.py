@@ -1,0 +1,140 @@
+"""What the notebooks share stands in notebooks/helpers.py, once."""
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+import numpy as np
+import pytest
+import sympy as sp
+
+from uldp.mechanisms import KINDS, MECHANISMS
+
+FOLDER = Path(__file__).parents[1] / "notebooks"
+SHARED = (FOLDER / "helpers.py").read_text(encoding="utf-8")
+CLASSES = {kind.__name__ for kind in KINDS}
+CODE = {
+    path.stem: "\n".join(
+        cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+    )
+    for path in sorted(FOLDER.glob("*.ipynb"))
+}
+
+
+@pytest.fixture(scope="module")
+def helpers() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("helpers", FOLDER / "helpers.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def functions(code: str) -> set[str]:
+    """The functions that a notebook or a module defines."""
+    return {node.name for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)}
+
+
+def constants(code: str) -> set[str]:
+    """The tuples and dicts that a notebook or a module writes out under a name."""
+    return {
+        ast.unparse(node.value)
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict | ast.Tuple)
+    }
+
+
+def shared(code: str) -> set[str]:
+    """The names that a notebook imports from here."""
+    return {
+        alias.name
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.ImportFrom) and node.module == "helpers"
+        for alias in node.names
+    }
+
+
+def registered_by_hand(code: str) -> list[str]:
+    """The mechanisms that stand next to their class, in a dict or in a pair."""
+    pairs = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Dict):
+            pairs += list(zip(node.keys, node.values, strict=True))
+        elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            pairs.append(tuple(node.elts))
+    return [
+        name.value
+        for name, kind in pairs
+        if isinstance(name, ast.Constant) and name.value in MECHANISMS
+        if isinstance(kind, ast.Attribute | ast.Name)
+        if ast.unparse(kind).rpartition(".")[2] in CLASSES
+    ]
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_no_notebook_defines_what_is_shared(name: str) -> None:
+    assert functions(CODE[name]).isdisjoint(functions(SHARED))
+    assert constants(CODE[name]).isdisjoint(constants(SHARED))
+    assert "tabulate" not in CODE[name]
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_no_notebook_repeats_the_registry(name: str) -> None:
+    assert registered_by_hand(CODE[name]) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'families = {"RR": uldp.RandomizedResponse, "RAPPOR": lambda: 1}',
+        'for name, make in (("RR", RandomizedResponse), other):\n    pass',
+    ],
+)
+def test_a_repeated_registry_is_found(code: str) -> None:
+    assert registered_by_hand(code) == ["RR"]
+
+
+def test_all_that_is_shared_is_used(helpers: ModuleType) -> None:
+    used = set().union(*map(shared, CODE.values()))
+    own = {name for name, value in vars(helpers).items() if name.isupper() and name != "HTML"}
+    assert used == own | functions(SHARED)
+
+
+def test_a_table_shows_texts_as_they_are_and_formats_numbers(helpers: ModuleType) -> None:
+    rows = [["ε = 1", "0.10", 0.25], ["ε = ln k", "2", 1.0]]
+    html = helpers.show(rows, ["", "text", "number"], floatfmt=".3f").data
+    entries = re.findall(r"<td[^>]*>(.*?) *</td>", html)
+    assert [entry.strip() for entry in entries] == [
+        *("ε&nbsp;=&nbsp;1", "0.10", "0.250"),
+        *("ε&nbsp;=&nbsp;ln&nbsp;k", "2", "1.000"),
+    ]
+    assert html.startswith('<table class="table table-sm">')
+
+
+def test_options_of_a_table_are_handed_on(helpers: ModuleType) -> None:
+    html = helpers.show([["<b>"]], ["a"], tablefmt="unsafehtml", colalign=["right"]).data
+    assert "<b>" in html
+    assert "text-align: right" in html
+
+
+def test_expressions_are_typeset_one_on_each_line(helpers: ModuleType) -> None:
+    x = sp.Symbol("x")
+    typeset = helpers.typeset({"a": x**2, r"\mu": x}).data
+    assert typeset == r"\begin{aligned}a &= x^{2} \\[6pt] \mu &= x\end{aligned}"
+
+
+def test_random_domains_keep_to_their_sizes(helpers: ModuleType) -> None:
+    rng = np.random.default_rng(1)
+    seen = {"any": set(), "few": set(), "both": set()}
+    for _ in range(300):
+        for kind, limits in (("any", {}), ("few", {"largest_s": 2}), ("both", {"nonsensitive": 1})):
+            domain = helpers.random_domain(rng, 4, **limits)
+            seen[kind].add((domain.sensitive.size, domain.size))
+    every = {(s, k) for k in (2, 3, 4) for s in range(1, k + 1)}
+    assert seen["any"] == every
+    assert seen["few"] == {(s, k) for s, k in every if s <= 2}
+    assert seen["both"] == {(s, k) for s, k in every if s < k}
