@@ -155,8 +155,12 @@ def epsilon_needed(
         The possible answers.
     n : int
         The number of users.
-    loss, target, p
-        See `users_needed`.
+    loss : {"l1", "l2"}
+        The l1 loss, twice the TV, by the central limit theorem, or the squared l2 loss, the MSE.
+    target : float
+        Above 0.
+    p : (k,) array_like, optional
+        The distribution; by default the worst case.
 
     Returns
     -------

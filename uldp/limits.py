@@ -143,13 +143,28 @@ def single_size_losses(s: int, nu: int, epsilon: float) -> NDArray[np.float64]:
     """Return n times the worst-case l2 loss of the block design of each single size.
 
     The loss is that of the unbiased estimate, exact for every n. For ν = 0 this is subset
-    selection; d = 1 is RR or uRR. Parameters and errors are those of `saddle`.
+    selection; d = 1 is RR or uRR.
+
+    Parameters
+    ----------
+    s, nu : int
+        The numbers of sensitive and of non-sensitive values, not both 0.
+    epsilon : float
+        ε, in nats.
 
     Returns
     -------
     (s,) ndarray
         For the sizes d = 1, ..., s; infinite for d = s > 1, which tells nothing within X_S. Empty
         for s = 0.
+
+    Raises
+    ------
+    ValueError
+        If a number of values is negative or not whole, both are 0, or ε is not a finite number
+        of at least 1e-9.
+    TypeError
+        If an argument is of the wrong type.
     """
     s, nu, epsilon = _checked(s, nu, epsilon)
     if s == 0 or s + nu == 1:
@@ -175,8 +190,10 @@ def epsilon_from_which_uRR_is_optimal(s: int, nu: int) -> float:
 
     Raises
     ------
-    ValueError, TypeError
-        See `saddle`.
+    ValueError
+        If a number of values is negative or not whole, or both are 0.
+    TypeError
+        If an argument is of the wrong type.
     """
     s, nu, _ = _checked(s, nu, 1.0)
     if s <= 1 or (s == 2 and nu <= 1):

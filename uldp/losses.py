@@ -102,7 +102,7 @@ def l2_loss(law: Law, p: ArrayLike, n: int, exact: bool = False) -> float:
     n : int
         The number of users, at least 1.
     exact : bool, optional
-        As in `l1_loss`.
+        True or False, which makes no difference.
 
     Raises
     ------

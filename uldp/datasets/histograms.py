@@ -88,8 +88,12 @@ class GridHistogram(Histogram):
 
     Parameters
     ----------
-    domain, counts, source
-        As in `Histogram`, with k = 625.
+    domain : Domain
+        The 625 cells and which of them are sensitive.
+    counts : (625,) array of int
+        The number of check-ins in each cell; kept as a read-only copy.
+    source : str
+        Where the counts come from, and under which license.
     home, office : (625,) array of int
         Check-ins at places of the categories ``Home (private)`` and ``Office``, part of `counts`.
     home_places, office_places : (625,) array of int

@@ -257,7 +257,7 @@ class Mechanism(Law):
         Parameters
         ----------
         reports : array_like, Tally or Evidence
-            As for `evidence`.
+            The collector's evidence, the reports, or a tally where it keeps all of this.
         tolerance : float, optional
             What the certificate must reach (see `likelihood.maximum_likelihood`).
 

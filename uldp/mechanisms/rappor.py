@@ -42,8 +42,10 @@ class UtilityOptimizedRappor(SetReports):
 
     Parameters
     ----------
-    domain, epsilon
-        See `Mechanism`.
+    domain : Domain
+        The values, and which of them are sensitive.
+    epsilon : float
+        The privacy budget ε, in nats.
     theta : float or "optimal", optional
         θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
         θ = 1/2 is optimized unary encoding (Wang et al. 2017), and "optimal" that of the least
@@ -219,7 +221,25 @@ class UtilityOptimizedRappor(SetReports):
 class Rappor(UtilityOptimizedRappor):
     """Generalized RAPPOR: the uRAP in which every value is sensitive, which is ε-LDP.
 
-    A report is a row of ⌈k/8⌉ bytes. See `UtilityOptimizedRappor` for parameters and errors.
+    A report is a row of ⌈k/8⌉ bytes: the k bits of the values, the first of eight the least
+    significant.
+
+    Parameters
+    ----------
+    domain : Domain
+        The values.
+    epsilon : float
+        The privacy budget ε, in nats.
+    theta : float or "optimal", optional
+        θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1). θ = 1/2 is optimized unary
+        encoding, and "optimal" that of the least worst-case l2 loss. The field holds the number.
+
+    Raises
+    ------
+    ValueError
+        If ε or θ is out of its range.
+    TypeError
+        If an argument is of the wrong type.
     """
 
     protects_every_value = True

@@ -162,7 +162,16 @@ class PersonalizedEstimate:
         r : (k + κ,) array_like
             r̂ over Z; entries may be negative.
         background : mapping of str to (k,) array_like or None, optional
-            As in `estimate`.
+            For tags of the domain what the collector takes for the distribution of the values with
+            that tag; None, or no entry, where nothing is known.
+
+        Raises
+        ------
+        ValueError
+            If an array does not fit the domain, a tag is not in it, its knowledge is not a
+            distribution, or it has none while every value is sensitive.
+        TypeError
+            If an argument is of the wrong type.
         """
         _checks.instance(domain, "domain", TaggedDomain)
         r = _checks.numbers(r, "r", (domain.size,)).astype(float)
@@ -218,7 +227,8 @@ def estimate(
     common : Mechanism
         The common mechanism, over a `TaggedDomain`.
     reports : Tally, Evidence or array_like
-        As in `Mechanism.estimate`.
+        The collector's tally or evidence, or the reports themselves; "em" and "mle" need reports
+        or evidence where a report is a set.
     background : mapping of str to (k,) array_like or None, optional
         For tags of the domain what the collector takes for the distribution of the values with
         that tag, which may be a rough guess; None, or no entry, where nothing is known.

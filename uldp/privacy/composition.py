@@ -159,7 +159,19 @@ def preserves_data_types(channel: Channel, R: ArrayLike, protected: ArrayLike) -
     each invertible one of the algorithm is reached from exactly one output of the channel, itself
     invertible. Outputs that nothing reaches count for nothing on either side.
 
-    Parameters and errors are those of `postprocess`.
+    Parameters
+    ----------
+    channel : Channel
+        From X to Y.
+    R : (|Y|, |Z|) array_like
+        The algorithm; each row sums to 1.
+    protected : array_like of bool or of int
+        Its protected outputs Z_P, as a mask or as indices.
+
+    Raises
+    ------
+    ValueError
+        If R is not a stochastic matrix on the outputs of the channel, or `protected` does not fit.
     """
     matrix = _processing(R, channel)
     shielded = _checks.mask(protected, "protected", matrix.shape[1])
