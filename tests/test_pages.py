@@ -24,6 +24,7 @@ PAGES = sorted(
     if page.parent != BOOK or page.stem in MADE_BY_SPHINX
 )
 WIDTHS = {"desktop": 1280, "phone": 390}
+LOWEST_FIRST_PICTURE, TALLEST_CHAPTER = 2_000, 14_000  # pixels on a desktop
 PAPER = 784  # 166 mm between the margins of A4, at the scale of tools/print_book.py
 EXECUTABLE = runpy.run_path(str(ROOT / "tools" / "browsers.py"))["EXECUTABLE"]
 
@@ -61,6 +62,21 @@ CUT_ON_PAPER = """
   return [...document.querySelectorAll("article *")]
     .filter((e) => e.clientWidth && !e.closest("span.math, mjx-assistive-mml") && cut(e))
     .map((e) => e.tagName + " " + e.textContent.trim().slice(0, 60));
+}
+"""
+
+SHAPE = """
+() => {
+  const below = (e) => Math.round(e.getBoundingClientRect().top + scrollY);
+  const picture = document.querySelector("article figure img, article .figure img");
+  const box = (e) => [e.scrollWidth, e.clientWidth, e.textContent.trim().slice(0, 60)];
+  return {
+    exercises: document.querySelectorAll("div.exercise").length,
+    height: Math.round(document.querySelector("article").getBoundingClientRect().height),
+    picture: picture ? below(picture) : Infinity,
+    wide: [...document.querySelectorAll("div.cell_input pre")].map(box)
+      .filter(([content, shown]) => shown && content > shown + 1),
+  };
 }
 """
 
@@ -132,6 +148,18 @@ def test_page_is_whole(browser: Browser, address: str, page: str, width: int) ->
     tab.close()
     assert not complaints
     assert not found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("notebooks/")])
+def test_a_chapter_shows_before_it_proves(browser: Browser, address: str, page: str) -> None:
+    """Chapters with exercises: a picture within two screens, an end, no cell wider than its box."""
+    tab, _ = opened(browser, address, page, viewport={"width": WIDTHS["desktop"], "height": 900})
+    shape = tab.evaluate(SHAPE)
+    tab.close()
+    if shape["exercises"]:
+        assert shape["picture"] <= LOWEST_FIRST_PICTURE
+        assert shape["height"] <= TALLEST_CHAPTER
+        assert not shape["wide"]
 
 
 @pytest.mark.parametrize("page", PAGES)
