@@ -140,3 +140,12 @@ def test_both_show_the_picture_of_the_quick_start() -> None:
     figure = next(c for c in NOTEBOOKS["quickstart"] if "figure" in c["metadata"].get("mystnb", {}))
     alt = figure["metadata"]["mystnb"]["image"]["alt"]
     assert f'\n:alt: "{alt}"\n' in FRONT
+
+
+def test_the_five_lines_of_the_readme_run() -> None:
+    code = re.search(r"```python\n(.*?)```", README, re.S)
+    assert code
+    names: dict[str, object] = {}
+    exec(code[1], names)
+    assert isinstance(names["tally"], uldp.Tally)
+    assert names["tally"].n == 1
