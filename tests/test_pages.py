@@ -97,7 +97,7 @@ KEYBOARD = """
       .filter((e) => scrolls(e) && e.tabIndex < 0).map(shown),
     "stops without use": all("span.math *").filter((e) => e.tabIndex >= 0).map(shown),
     "focus not visible": all(".bd-main :is(a[href], button, summary, [tabindex='0'])")
-      .filter((e) => e.checkVisibility() && !focusVisible(e)).map(shown),
+      .filter((e) => e.checkVisibility({visibilityProperty: true}) && !focusVisible(e)).map(shown),
   };
 }
 """
