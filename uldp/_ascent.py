@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 
 Array = NDArray[np.float64]
 
-LEAST_CURVATURE = 1e-12
+LEAST_CURVATURE = 1e-8
 ROUNDING = 1e-14
 MOST_PASSES = 1000
 PATIENCE = 50
@@ -113,7 +113,8 @@ def scaled_target(here: Place) -> Array:
     With t the way along the tilt, it is the top of the quadratic with the diagonal alone and the
     gradient less t tilt; t is the root of a falling function.
     """
-    diagonal = np.maximum(here.diagonal, LEAST_CURVATURE * here.diagonal.max())
+    least = LEAST_CURVATURE * float((here.diagonal + here.tilt**2).max())
+    diagonal = np.maximum(here.diagonal, least)
 
     def top(t: float) -> tuple[Array, float]:
         q = nearest(here.q + (here.lift - t * here.tilt) / diagonal, diagonal)
@@ -123,17 +124,14 @@ def scaled_target(here: Place) -> Array:
     low, high = sorted((0.0, ahead))
     before, t = 0.0, ahead
     for _ in range(MOST_SECANTS):
-        if not low < high or t == before:
-            break
+        if not low <= t <= high:
+            t = (low + high) / 2
         target, excess = top(t)
         low, high = (t, high) if excess > 0 else (low, t)
-        slope = (excess - ahead) / (t - before)
-        before, ahead = t, excess
-        t = t - excess / slope
-        if not low < t < high:
-            t = (low + high) / 2
-        if t in (low, high):
+        if excess in (0.0, ahead) or not low < high:
             break
+        secant = t - excess * (t - before) / (excess - ahead)
+        before, ahead, t = t, excess, secant
     return target
 
 
@@ -158,6 +156,8 @@ def nearest(center: Array, weights: Array) -> Array:
     It is max(0, center - λ/weights), with λ such that it sums to 1.
     """
     price = center * weights
+    highest = price.max()
+    price, center = price - highest, center - highest / weights
     order = np.argsort(-price)
     level = (np.cumsum(center[order]) - 1) / np.cumsum(1 / weights[order])
     served = np.flatnonzero(price[order] > level)

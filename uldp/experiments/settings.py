@@ -32,7 +32,7 @@ class Settings:
         How often each point is measured; by default as often as in the paper.
     likelihood_realizations : int, optional
         The same for "em" and "mle" with RAPPOR and uRAP, which need each user's report; may be 0.
-        By default as `realizations` for uRAP; for RAPPOR up to 20, and 3 with more than 6400 values.
+        By default as `realizations` for uRAP, and for RAPPOR up to 20, or 3 with over 6400 values.
     methods : tuple of str, optional
         The estimators, of `METHODS` and in their order, whatever the order given.
     sampling : {"iid", "halves"}, optional
