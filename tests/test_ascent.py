@@ -105,18 +105,18 @@ def engine(request, monkeypatch):
 
 
 @pytest.mark.parametrize(("m", "size"), [(1, 1), (5, 8), (40, 9), (300, 30), (0, 5)])
-@pytest.mark.parametrize("curvature", [False, True])
-def test_a_pass_is_the_plain_sums(engine, monkeypatch, m, size, curvature):
+@pytest.mark.parametrize("climbing", [False, True])
+def test_a_pass_is_the_plain_sums(engine, monkeypatch, m, size, climbing):
     monkeypatch.setattr(_passes, "SETS_IN_CACHE", 64)
     members, times, q = random_sets(m, size)
     sets = PackedSets(size).pack(members).T
     wanted = plain_sums(members, times, q, 0.3, 0.7)
     for threads in (1, 2):
         monkeypatch.setattr(_passes, "_threads", lambda threads=threads: threads)
-        found = _passes.over_sets(sets, times, q, 0.3, 0.7, curvature)
-        for ours, theirs in zip(found[:4], wanted[:4], strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(found.square_within, wanted[4] * curvature, rtol=1e-12)
+        found = _passes.over_sets(sets, times, q, 0.3, 0.7, climbing)
+        summed = (climbing, True, climbing, True, climbing)
+        for ours, theirs, is_summed in zip(found, wanted, summed, strict=True):
+            np.testing.assert_allclose(ours, theirs * is_summed, rtol=1e-12, atol=1e-12)
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
@@ -128,7 +128,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     alone = None
     for threads in (1, 2, 3, 16, 100):
         monkeypatch.setattr(_passes, "_threads", lambda threads=threads: threads)
-        found = _passes.over_sets(sets, times, q, 0.3, 0.7, curvature=True)
+        found = _passes.over_sets(sets, times, q, 0.3, 0.7, climbing=True)
         bits = [np.asarray(part).tobytes() for part in found]
         alone = alone or bits
         assert bits == alone

@@ -53,9 +53,9 @@ def over_sets(
     q: Array,
     base: float,
     slope: float,
-    curvature: bool = False,
+    climbing: bool = False,
 ) -> Sums:
-    """Pass over all sets once; without `curvature`, the sums of 1/L² over elements are 0.
+    """Pass over all sets once.
 
     Parameters
     ----------
@@ -67,17 +67,17 @@ def over_sets(
         The mass of each element.
     base, slope : float
         What makes L of the mass of a set.
-    curvature : bool, optional
-        Whether to sum 1/L² over elements.
+    climbing : bool, optional
+        Whether to sum log L and 1/L², too; else their sums are 0.
     """
     elements = PackedSets(q.size)
     tables = elements.masses_by_byte(q)
     compiled = _compiled() if sets.size >= COMPILED_FROM else None
     if compiled is None:
-        scalars, by_byte = _in_numpy(sets, times, tables, base, slope, curvature)
+        scalars, by_byte = _in_numpy(sets, times, tables, base, slope, climbing)
         within = [elements.totals_by_element(totals) for totals in by_byte]
     else:
-        scalars, by_bit = _in_threads(compiled, sets, times, tables, base, slope, curvature)
+        scalars, by_bit = _in_threads(compiled, sets, times, tables, base, slope, climbing)
         within = [totals.ravel()[: q.size] for totals in by_bit]
     log, inverse, square = scalars.tolist()
     return Sums(log, inverse, square, *within)
@@ -89,7 +89,7 @@ def _in_numpy(
     tables: Array,
     base: float,
     slope: float,
-    curvature: bool,
+    climbing: bool,
 ) -> tuple[Array, Array]:
     """Return the sums over all sets, and those of 1/L and 1/L² over each value of each byte."""
     scalars, by_byte = np.zeros(3), np.zeros((2, len(sets), 256 * COPIES))
@@ -100,9 +100,10 @@ def _in_numpy(
         likelihood = base + slope * mass
         inverse = times[chunk] / likelihood
         weights = inverse, inverse / likelihood
-        scalars += times[chunk] @ np.log(likelihood), weights[0].sum(), weights[1].sum()
+        log = times[chunk] @ np.log(likelihood) if climbing else 0.0
+        scalars += log, weights[0].sum(), weights[1].sum() if climbing else 0.0
         copy = COPY[: mass.size]
-        for totals, weight in zip(by_byte[: 1 + curvature], weights, strict=False):
+        for totals, weight in zip(by_byte[: 1 + climbing], weights, strict=False):
             for total, column in zip(totals, sets, strict=True):
                 total += np.bincount(column[chunk] + copy, weight, minlength=total.size)
     return scalars, by_byte.reshape(2, len(sets), COPIES, 256).sum(axis=2)
@@ -126,14 +127,14 @@ def _in_threads(
     tables: Array,
     base: float,
     slope: float,
-    curvature: bool,
+    climbing: bool,
 ) -> tuple[Array, Array]:
     """Return the sums over all sets, and those of 1/L and 1/L² over each bit."""
     count = -(-times.size // SETS_IN_CACHE)
     scalars, by_bit = np.zeros((count, 3)), np.zeros((count, 2, len(sets), 8))
     workers = min(_threads(), count)
     edges = [count * worker // workers for worker in range(workers + 1)]
-    common = np.ascontiguousarray(sets), times, tables, base, slope, curvature
+    common = np.ascontiguousarray(sets), times, tables, base, slope, climbing
 
     def work(first: int, last: int) -> None:
         compiled(*common, first, SETS_IN_CACHE, scalars[first:last], by_bit[first:last])
@@ -156,7 +157,7 @@ def _over_chunks(
     tables: Any,
     base: float,
     slope: float,
-    curvature: bool,
+    climbing: bool,
     first: int,
     size: int,
     scalars: Any,
@@ -174,13 +175,15 @@ def _over_chunks(
             for i in range(m):
                 mass[i] += table[column[start + i]]
         for i in range(m):
-            likelihood = base + slope * mass[i]
-            weights[0, i] = times[start + i] / likelihood
-            weights[1, i] = weights[0, i] / likelihood
-            scalars[chunk, 0] += times[start + i] * np.log(likelihood)
+            mass[i] = base + slope * mass[i]
+            weights[0, i] = times[start + i] / mass[i]
             scalars[chunk, 1] += weights[0, i]
-            scalars[chunk, 2] += weights[1, i]
-        for power in range(2 if curvature else 1):
+        if climbing:
+            for i in range(m):
+                weights[1, i] = weights[0, i] / mass[i]
+                scalars[chunk, 0] += times[start + i] * np.log(mass[i])
+                scalars[chunk, 2] += weights[1, i]
+        for power in range(2 if climbing else 1):
             weight = weights[power]
             for byte in range(len(sets)):
                 column = sets[byte]

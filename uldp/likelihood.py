@@ -297,7 +297,9 @@ def log_likelihood(evidence: Evidence, p: ArrayLike) -> float:
     _checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
     p = _checks.distribution(p, "p", law.domain.size)
-    protected = _sums(evidence, p[law.sensitive]).log + law.epsilon * evidence.times.sum()
+    protected = (
+        _sums(evidence, p[law.sensitive], climbing=True).log + law.epsilon * evidence.times.sum()
+    )
     return float(protected + xlogy(evidence.revealed, p[law.nonsensitive]).sum())
 
 
@@ -306,11 +308,11 @@ def _weights(law: Law) -> tuple[float, float]:
     return float(np.exp(-law.epsilon)), float(-np.expm1(-law.epsilon))
 
 
-def _sums(evidence: Evidence, q: NDArray[np.float64], curvature: bool = False) -> Sums:
+def _sums(evidence: Evidence, q: NDArray[np.float64], climbing: bool = False) -> Sums:
     """Return the sums over protected reports, with the masses q of the sensitive values."""
     outside, inside = _weights(evidence.law)
     if evidence.sets is not None:
-        return over_sets(evidence.sets, evidence.times, q, outside, inside, curvature)
+        return over_sets(evidence.sets, evidence.times, q, outside, inside, climbing)
     likelihood = outside + inside * q
     inverse = evidence.times / likelihood
     square = inverse / likelihood
@@ -322,7 +324,7 @@ def _look(evidence: Evidence, q: NDArray[np.float64]) -> _ascent.Place:
     """Return what is known around the sensitive masses and, if any, that of X_N."""
     n, s, shown = evidence.n, evidence.law.sensitive.size, evidence.revealed.sum()
     outside, inside = _weights(evidence.law)
-    sums = _sums(evidence, q[:s], curvature=True)
+    sums = _sums(evidence, q[:s], climbing=True)
     lift = np.full(q.size, outside * sums.inverse / n - 1)
     lift[:s] += inside * sums.inverse_within / n
     diagonal, tilt = np.zeros((2, q.size))
