@@ -100,8 +100,9 @@ def _in_numpy(
         likelihood = base + slope * mass
         inverse = times[chunk] / likelihood
         weights = inverse, inverse / likelihood
-        log = times[chunk] @ np.log(likelihood) if climbing else 0.0
-        scalars += log, weights[0].sum(), weights[1].sum() if climbing else 0.0
+        scalars[1] += weights[0].sum()
+        if climbing:
+            scalars[[0, 2]] += times[chunk] @ np.log(likelihood), weights[1].sum()
         copy = COPY[: mass.size]
         for totals, weight in zip(by_byte[: 1 + climbing], weights, strict=False):
             for total, column in zip(totals, sets, strict=True):
