@@ -320,7 +320,8 @@ def everything(sizes: Sizes) -> Iterator[Row]:
             yield from Case("steps", name, size).count_steps(tolerances)
     yield from growth(sizes)
     for epsilon, target in PASSES_TARGETS.items():
-        yield from Case("passes", "RAPPOR", sizes.passes, epsilon).climb(FINEST, target)
+        full = target if sizes is FULL else ""
+        yield from Case("passes", "RAPPOR", sizes.passes, epsilon).climb(FINEST, full)
     for size, most_steps in sizes.others:
         for name in ("RR", "RAPPOR"):
             yield from Case("other library", name, size).other_library(most_steps)
