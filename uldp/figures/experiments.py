@@ -84,8 +84,8 @@ def gains(
         ax.axhspan(low, high, color=style.PALE[style.GREEN], zorder=0)
         ax.axvline(ends[title], color="0.75", linewidth=3, zorder=0)
         ax.axhline(1, color="0.3", linewidth=1)
-        middle = ax.get_xlim()[0] * 1.15, (low * high) ** 0.5
-        style.write(ax, middle, claimed_label, ha="left", size=10)
+        corner = ax.get_xlim()[0] * 1.1, high * 0.93
+        style.write(ax, corner, claimed_label, ha="left", va="top", size=10)
     return axes
 
 
