@@ -271,6 +271,8 @@ def _draw(
             ax.set_ylim(np.min(limits), np.max(limits))
     style.log_axes(axes, "y")
     for ax, of in zip(axes, panels.values(), strict=True):
+        for line in ax.lines:
+            line.set_markevery(None)
         for name, members in of.groupby("mechanism"):
             if len(members) > 1:
                 across, means, errors = members[[x, loss, f"{loss}_error"]].dropna().to_numpy().T
