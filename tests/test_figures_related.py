@@ -24,7 +24,7 @@ def test_levels_stand_in_their_cells() -> None:
 
 @pytest.mark.parametrize("wrong", [LEVELS[:2], -LEVELS, LEVELS * np.nan])
 def test_what_cannot_be_drawn(wrong: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="levels|shape|finite"):
+    with pytest.raises(ValueError, match=r"levels|shape|finite"):
         related.pair_levels({"one": wrong}, "abc", [0])
     with pytest.raises(ValueError, match="at least one panel"):
         related.pair_levels({}, "abc", [0])

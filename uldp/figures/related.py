@@ -51,7 +51,7 @@ def pair_levels(
     """
     k = len(labels)
     inches = style.WIDTH, 0.6 + 2.6 * -(-len(panels) // 2)
-    axes = style.make_axes(len(panels), inches, 2, sharey=True, sharex=True, axes=axes)
+    axes = style.make_axes(len(panels), inches, 2, axes=axes)
     colors = [style.BLUE if x in sensitive else style.ORANGE for x in range(k)]
     for ax, (title, given) in zip(axes, panels.items(), strict=True):
         levels = np.asarray(given, dtype=float)
