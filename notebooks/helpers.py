@@ -1,11 +1,14 @@
 """What several notebooks share. They run in this folder and find it beside themselves."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from IPython.display import HTML, Math
+from numpy.typing import NDArray
 from tabulate import tabulate
 
 import uldp
@@ -75,3 +78,48 @@ def entry_variance(own: Any, other: Any, share: Any) -> Any:
     """Return n Var p̂(x), m(1 - m) / (own - other)², simplified; `share` is p(x)."""
     m = own * share + other * (1 - share)
     return sp.factor(m * (1 - m) / (own - other) ** 2)
+
+
+def design_matrix(s: int, nu: int, E: float, weights: Sequence[float]) -> NDArray[Any]:
+    """Return the matrix of a block design, with E = e^ε and weights of the sizes 0, ..., s.
+
+    The columns are the sets, size by size, then the values of X_N. Sizes of weight 0 are left out.
+    """
+    columns = []
+    for d, weight in enumerate(weights):
+        for chosen in combinations(range(s), d) if weight else ():
+            column = np.full(s + nu, weight * s / (comb(s, d) * (d * E + s - d)))
+            column[list(chosen)] *= E
+            columns.append(column)
+    sets = np.array(columns).T
+    revealed = np.vstack([np.zeros((s, nu)), np.diag(1 - sets[s:].sum(axis=1))])
+    return np.hstack([sets, revealed])
+
+
+def random_mixture(rng: np.random.Generator, s: int) -> NDArray[Any]:
+    """Draw weights of the sizes 0, ..., s of a block design, of which that of 0 is 0."""
+    return np.append(0, rng.dirichlet(np.full(s, 0.6)))
+
+
+def uniform_within(s: int, nu: int, mass: float) -> NDArray[Any]:
+    """Return the distribution of this mass on X_S that is uniform within X_S and within X_N."""
+    return np.append(np.full(s, mass / s), np.full(nu, (1 - mass) / nu))
+
+
+def fisher_information(Q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
+    """Return the Fisher information of a report at p, in orthonormal directions that sum to 0."""
+    basis = np.linalg.svd(np.ones((1, p.size)))[2][1:].T
+    slopes = basis.T @ Q
+    return (slopes / (p @ Q)) @ slopes.T
+
+
+def design_information(
+    s: int, nu: int, E: float, weights: NDArray[Any], mass: float
+) -> tuple[float, float, float]:
+    """Return J_S, J_N and J_T of a block design, with weights of the sizes 0, ..., s."""
+    d = np.arange(s + 1)
+    mu = s / (d * E + s - d)
+    m = mass + mu * (1 - mass)
+    J_S = weights @ (mu**2 * (E - 1) ** 2 * d * (s - d) / (s * max(s - 1, 1) * m))
+    J_N = weights @ (1 - mu) * nu / (1 - mass)
+    return J_S, J_N, weights @ ((1 - mu) / m) / (1 - mass) / (1 / s + 1 / nu)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from uldp import Domain, UtilityOptimizedRappor, UtilityOptimizedRR
+from uldp import Domain, UtilityOptimizedBlockDesign, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.mechanisms import KINDS, MECHANISMS
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
@@ -160,3 +160,29 @@ def test_the_laws_in_symbols_are_those_of_the_mechanisms(
 def test_a_variance_in_symbols_is_simplified(helpers: ModuleType) -> None:
     p = sp.Symbol("p")
     assert helpers.entry_variance(sp.Integer(1), sp.Integer(0), p) == sp.factor(p * (1 - p))
+
+
+def test_the_matrix_of_a_design_is_that_of_the_package(helpers: ModuleType) -> None:
+    weights = [0.25, 0.75]
+    design = UtilityOptimizedBlockDesign(Domain(5, range(3)), 1.0, {1: 0.25, 2: 0.75})
+    Q = helpers.design_matrix(3, 2, np.e, [0, *weights, 0])
+    np.testing.assert_allclose(Q, design.transition_matrix(), atol=1e-15)
+    np.testing.assert_allclose(Q.sum(axis=1), 1)
+
+
+def test_the_information_of_a_design_is_that_of_its_matrix(helpers: ModuleType) -> None:
+    weights, mass = np.array([0.1, 0.3, 0.4, 0.2]), 0.3
+    p = helpers.uniform_within(3, 4, mass)
+    assert p.tolist() == pytest.approx([0.1] * 3 + [0.175] * 4)
+    Q = helpers.design_matrix(3, 4, 2.5, weights)
+    J_S, J_N, J_T = helpers.design_information(3, 4, 2.5, weights, mass)
+    stated = sorted([J_S] * 2 + [J_N] * 3 + [J_T])
+    np.testing.assert_allclose(np.linalg.eigvalsh(helpers.fisher_information(Q, p)), stated)
+
+
+def test_a_random_mixture_has_no_empty_sets(helpers: ModuleType) -> None:
+    weights = helpers.random_mixture(np.random.default_rng(1), 4)
+    assert weights.shape == (5,)
+    assert weights[0] == 0
+    assert (weights[1:] > 0).all()
+    assert weights.sum() == pytest.approx(1)
