@@ -1,6 +1,7 @@
 """What several notebooks share. They run in this folder and find it beside themselves."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from IPython.display import HTML, Math
 from tabulate import tabulate
 
 import uldp
+from uldp.privacy import Channel
 
 SIZES = {"Foursquare": (15, 625), "US census": (76, 400)}
 """Numbers of sensitive values and of all values, s and k, in the experiments of the paper."""
@@ -56,3 +58,17 @@ def random_domain(
     most = min(k - nonsensitive, largest_s or k)
     s = int(rng.integers(1, most + 1))
     return uldp.Domain(k, sensitive=rng.permutation(k)[:s])
+
+
+def exact(rows: Iterable[Iterable[Any]]) -> np.ndarray[Any, Any]:
+    """Return a matrix of fractions, from numbers or texts such as "11/20"."""
+    return np.array([[Fraction(entry) for entry in row] for row in rows])
+
+
+def exact_urr(k: int, s: int, E: int | Fraction) -> Channel:
+    """Return the uRR on k values, the first s sensitive, with e^ε = E, in fractions."""
+    c2 = Fraction(1, s + E - 1)
+    rows = [[c2] * s + [Fraction(0)] * (k - s) for _ in range(k)]
+    for x in range(k):
+        rows[x][x] += (E - 1) * c2
+    return Channel(exact(rows), range(s))

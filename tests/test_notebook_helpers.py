@@ -2,7 +2,9 @@
 
 import ast
 import importlib.util
+import math
 import re
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +13,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from uldp.mechanisms import KINDS, MECHANISMS
+from uldp import Domain
+from uldp.mechanisms import KINDS, MECHANISMS, UtilityOptimizedRR
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 SHARED = (FOLDER / "helpers.py").read_text(encoding="utf-8")
@@ -138,3 +141,18 @@ def test_random_domains_keep_to_their_sizes(helpers: ModuleType) -> None:
     assert seen["any"] == every
     assert seen["few"] == {(s, k) for s, k in every if s <= 2}
     assert seen["both"] == {(s, k) for s, k in every if s < k}
+
+
+@pytest.mark.parametrize(("k", "s", "E"), [(2, 1, 4), (4, 2, 3), (5, 5, Fraction(3, 2)), (3, 0, 2)])
+def test_the_exact_urr_is_that_of_the_package(helpers: ModuleType, k, s, E) -> None:
+    channel = helpers.exact_urr(k, s, E)
+    mech = UtilityOptimizedRR(Domain(k, sensitive=range(s)), math.log(E))
+    np.testing.assert_allclose(channel.matrix.astype(float), mech.transition_matrix(), rtol=1e-14)
+    np.testing.assert_array_equal(channel.protected, mech.protected)
+    assert {type(entry) for entry in channel.matrix.ravel()} == {Fraction}
+    assert (channel.matrix.sum(axis=1) == 1).all()
+
+
+def test_exact_matrices_are_read_from_texts_and_numbers(helpers: ModuleType) -> None:
+    third = Fraction(1, 3)
+    assert helpers.exact([["1/3", third], [1, 0]]).tolist() == [[third, third], [1, 0]]
