@@ -65,7 +65,7 @@ def exact(rows: Iterable[Iterable[Any]]) -> np.ndarray[Any, Any]:
     return np.array([[Fraction(entry) for entry in row] for row in rows])
 
 
-def exact_urr(k: int, s: int, E: int | Fraction) -> Channel:
+def urr_channel(k: int, s: int, E: int | Fraction) -> Channel:
     """Return the uRR on k values, the first s sensitive, with e^ε = E, in fractions."""
     c2 = Fraction(1, s + E - 1)
     rows = [[c2] * s + [Fraction(0)] * (k - s) for _ in range(k)]

@@ -144,8 +144,8 @@ def test_random_domains_keep_to_their_sizes(helpers: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(("k", "s", "E"), [(2, 1, 4), (4, 2, 3), (5, 5, Fraction(3, 2)), (3, 0, 2)])
-def test_the_exact_urr_is_that_of_the_package(helpers: ModuleType, k, s, E) -> None:
-    channel = helpers.exact_urr(k, s, E)
+def test_the_urr_channel_is_that_of_the_package(helpers: ModuleType, k, s, E) -> None:
+    channel = helpers.urr_channel(k, s, E)
     mech = UtilityOptimizedRR(Domain(k, sensitive=range(s)), math.log(E))
     np.testing.assert_allclose(channel.matrix.astype(float), mech.transition_matrix(), rtol=1e-14)
     np.testing.assert_array_equal(channel.protected, mech.protected)
