@@ -1,6 +1,7 @@
 """What several notebooks share. They run in this folder and find it beside themselves."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 
 import uldp
+from uldp.privacy import Channel
 
 SIZES = {"Foursquare": (15, 625), "US census": (76, 400)}
 """Numbers of sensitive values and of all values, s and k, in the experiments of the paper."""
@@ -110,7 +112,8 @@ def fisher_information(Q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
     """Return the Fisher information of a report at p, in orthonormal directions that sum to 0."""
     basis = np.linalg.svd(np.ones((1, p.size)))[2][1:].T
     slopes = basis.T @ Q
-    return (slopes / (p @ Q)) @ slopes.T
+    information: NDArray[Any] = (slopes / (p @ Q)) @ slopes.T
+    return information
 
 
 def design_information(
@@ -122,4 +125,19 @@ def design_information(
     m = mass + mu * (1 - mass)
     J_S = weights @ (mu**2 * (E - 1) ** 2 * d * (s - d) / (s * max(s - 1, 1) * m))
     J_N = weights @ (1 - mu) * nu / (1 - mass)
-    return J_S, J_N, weights @ ((1 - mu) / m) / (1 - mass) / (1 / s + 1 / nu)
+    J_T = weights @ ((1 - mu) / m) / (1 - mass) / (1 / s + 1 / nu)
+    return float(J_S), float(J_N), float(J_T)
+
+
+def exact(rows: Iterable[Iterable[Any]]) -> np.ndarray[Any, Any]:
+    """Return a matrix of fractions, from numbers or texts such as "11/20"."""
+    return np.array([[Fraction(entry) for entry in row] for row in rows])
+
+
+def urr_channel(k: int, s: int, E: int | Fraction) -> Channel:
+    """Return the uRR on k values, the first s sensitive, with e^ε = E, in fractions."""
+    c2 = Fraction(1, s + E - 1)
+    rows = [[c2] * s + [Fraction(0)] * (k - s) for _ in range(k)]
+    for x in range(k):
+        rows[x][x] += (E - 1) * c2
+    return Channel(exact(rows), np.arange(k) < s)

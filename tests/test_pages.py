@@ -74,8 +74,9 @@ SHAPE = """
     exercises: document.querySelectorAll("div.exercise").length,
     height: Math.round(document.querySelector("article").getBoundingClientRect().height),
     picture: picture ? below(picture) : Infinity,
-    wide: [...document.querySelectorAll("div.cell_input pre")].map(box)
-      .filter(([content, shown]) => shown && content > shown + 1),
+    wide: [...document.querySelectorAll("div.cell_input pre")]
+      .filter((e) => e.checkVisibility()).map(box)
+      .filter(([content, shown]) => content > shown + 1),
   };
 }
 """
