@@ -21,6 +21,7 @@ from uldp import (
     personalized as personalized,
     privacy as privacy,
     regimes as regimes,
+    surveys as surveys,
     wire as wire,
 )
 from uldp.choosing import compare as compare
@@ -30,6 +31,7 @@ from uldp.limits import fundamental_limit as fundamental_limit
 from uldp.mechanisms.base import Mechanism as Mechanism
 from uldp.mechanisms.registry import *
 from uldp.personalized import PersonalizedMechanism as PersonalizedMechanism
+from uldp.surveys import Survey as Survey, Tallies as Tallies
 from uldp.tallies import Tally as Tally
 
 __version__ = _version("uldp")
