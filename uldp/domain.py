@@ -253,7 +253,7 @@ class Domain:
 
 
 class ProductDomain(Domain):
-    """All combinations of several answers, such as age and drug, as one domain; its values are cells.
+    """All combinations of several answers, such as age and drug; its values are called cells.
 
     The label of a cell is that of its factors, joined by a comma and a space; the last factor
     changes fastest. It is made by `Domain.product`.

@@ -147,12 +147,15 @@ def _sizes(value: Any, where: str) -> tuple[tuple[int, float], ...]:
 def _domain(entry: dict[str, Any], where: str) -> Domain:
     labels: Any = entry["labels"]
     if isinstance(labels, list):
-        labels = _labels(labels, f"{where}.labels")
+        labels = _labels(labels, f"{where}.labels", least=1)
     elif isinstance(labels, bool) or not isinstance(labels, int):
         raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
     sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
     try:
         domain = Domain(labels)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}.labels: {error}") from None
+    try:
         foreign = [label for label in sensitive if type(label) is not type(domain.labels[0])]
         if foreign:
             raise ValueError(f"sensitive must hold labels, got {excerpt(foreign[0])}")
@@ -171,7 +174,7 @@ def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
         name = _text(factor["name"], f"{where}[{number}].name")
         if name in factors:
             raise ValueError(f"{where} must not repeat a name, got {excerpt(name)}")
-        factors[name] = _labels(factor["labels"], f"{where}[{number}].labels")
+        factors[name] = _labels(factor["labels"], f"{where}[{number}].labels", least=1)
     if math.prod(map(len, factors.values())) != domain.size:
         raise ValueError(f"{where} must have as many cells as there are labels")
     cells = ProductDomain(factors, domain.sensitive)
@@ -180,9 +183,9 @@ def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
     return cells
 
 
-def _labels(value: Any, where: str) -> list[Label]:
+def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
     labels: list[Label] = []
-    for label in _array(value, where, 0):
+    for label in _array(value, where, least):
         if isinstance(label, bool) or not isinstance(label, int | str):
             raise ValueError(f"{where} must hold strings or whole numbers, got {excerpt(label)}")
         if isinstance(label, int) and abs(label) > LARGEST_LABEL:

@@ -44,7 +44,9 @@ class Seen(Protocol):
     """What remembers who was counted: a set, or a table that has ``in`` and ``add``."""
 
     def __contains__(self, key: Any, /) -> bool: ...
-    def add(self, key: Any, /) -> object: ...
+
+    def add(self, key: Any, /) -> object:
+        """Remember a sender and a question."""
 
 
 class Survey:
@@ -318,7 +320,7 @@ class Survey:
         return self.questions[question]
 
     def _payload(self, message: object) -> tuple[int, memoryview]:
-        """Return the number of the question and the reports of an intact message, possible or not."""
+        """Return the number of question and the reports of an intact message, possible or not."""
         digest, number, width, payload = wire.unpack(message)
         if digest != self._digest:
             raise MessageError(
@@ -529,7 +531,7 @@ class Reading:
 
 
 class _Box:
-    """What came for a question: reports that wait to be counted, and what was made of the others."""
+    """What came for a question: reports that wait to be counted, and what became of others."""
 
     def __init__(self, mechanism: Mechanism, keeps_reports: bool) -> None:
         self.mechanism, self.keeps_reports = mechanism, keeps_reports
@@ -574,8 +576,8 @@ def empty_tally(mechanism: Mechanism) -> Tally:
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of a survey file, as Python values.
 
-    A file that meets it may still be refused: that labels differ, or that the probabilities of sizes
-    sum to 1, it cannot say.
+    A file that meets it may still be refused: it cannot say that probabilities sum to 1, or that
+    what is sensitive is a label.
     """
     path = files("uldp") / "data" / "survey.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -201,7 +201,7 @@ def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
 
 def _is_intact(message: bytes) -> bool:
     (checksum,) = CHECKSUM.unpack(message[-CHECKSUM.size :])
-    return zlib.crc32(message[: -CHECKSUM.size]) == checksum
+    return zlib.crc32(message[: -CHECKSUM.size]) == int(checksum)
 
 
 def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:
