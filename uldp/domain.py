@@ -353,11 +353,9 @@ class ProductDomain(Domain):
         every = [*self.factors]
         kept = [every.index(name) for name in names]
         others = [axis for axis in range(len(every)) if axis not in kept]
-        return (
-            np.transpose(table, kept + others)
-            .reshape(*(self.shape[axis] for axis in kept), -1)
-            .sum(axis=-1)
-        )
+        rows = np.transpose(table, kept + others).reshape(*(self.shape[a] for a in kept), -1)
+        sums: NDArray[np.float64] = rows.sum(axis=-1)
+        return sums
 
     def weights(self, **levels: Any) -> NDArray[np.float64]:
         """Return the weight of each cell in a sum over cells, for `uldp.inference.total`.

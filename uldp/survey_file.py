@@ -21,7 +21,7 @@ __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "wri
 
 LARGEST_LABEL = 2**53 - 1
 MOST_QUESTIONS = 2**16
-SHOWN_CHARACTERS = 80
+SHOWN_CHARACTERS = 100
 NOT_IN_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 
 KIND_OF_NAME = {next(iter(kind.names)): kind for kind in KINDS}

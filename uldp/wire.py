@@ -30,7 +30,7 @@ import zlib
 from collections.abc import Iterator
 from enum import StrEnum
 from mmap import mmap
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._packed import integer_dtype
 from uldp.mechanisms import Mechanism
 
-__all__ = ["VERSION", "BytesLike", "Message", "MessageError", "Reason", "pack", "split", "unpack"]
+__all__ = ["VERSION", "BytesLike", "MessageError", "Reason", "pack", "split", "unpack"]
 
 MAGIC, VERSION = b"uldp", 2
 HEADER = struct.Struct("<4s2H2I32s")
@@ -79,27 +79,6 @@ class MessageError(ValueError):
         self.reason = reason
 
 
-class Message(NamedTuple):
-    """What stands in an intact message.
-
-    Attributes
-    ----------
-    digest : bytes
-        The SHA-256 digest of the survey file.
-    question : int
-        The number of the question.
-    width : int
-        The length of a report.
-    payload : memoryview
-        The reports, one after the other.
-    """
-
-    digest: bytes
-    question: int
-    width: int
-    payload: memoryview
-
-
 def pack(digest: bytes, question: int, rows: NDArray[Any]) -> bytes:
     """Return a message.
 
@@ -125,13 +104,24 @@ def pack(digest: bytes, question: int, rows: NDArray[Any]) -> bytes:
     return body + CHECKSUM.pack(zlib.crc32(body))
 
 
-def unpack(message: object) -> Message:
+def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
     """Return what stands in a message of any survey.
 
     Parameters
     ----------
     message : object
         What came.
+
+    Returns
+    -------
+    digest : bytes
+        The SHA-256 digest of the survey file.
+    question : int
+        The number of the question.
+    width : int
+        The length of a report.
+    payload : memoryview
+        The reports, one after the other.
 
     Raises
     ------
@@ -163,7 +153,7 @@ def unpack(message: object) -> Message:
     content = memoryview(sent)
     if zlib.crc32(content[:end]) != CHECKSUM.unpack_from(sent, end)[0]:
         raise MessageError(Reason.CORRUPT, "its checksum is wrong")
-    return Message(digest, question, width, content[HEADER.size : end])
+    return digest, question, width, content[HEADER.size : end]
 
 
 def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
