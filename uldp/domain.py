@@ -145,7 +145,7 @@ class Domain:
             pandas = import_module("pandas")
         except ModuleNotFoundError as missing:
             raise ModuleNotFoundError(
-                "Domain.labelled needs the package pandas: pip install pandas"
+                'Domain.labelled needs the package pandas: pip install "uldp[tables]"'
             ) from missing
         return pandas.Series(numbers, index=self._index(pandas), name=name)
 
