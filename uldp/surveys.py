@@ -76,8 +76,9 @@ class Survey:
     Raises
     ------
     ValueError
-        If a string is empty or holds a control character, a label or another number cannot be
-        written, there are no questions, or a mechanism is none of `uldp.mechanisms`.
+        If a string is empty or holds a control character, a label lies beyond 2^53, there are no
+        questions, a mechanism is none of `uldp.mechanisms`, or its best θ is so near 1 that it is 1
+        as a number.
     TypeError
         If an argument is of the wrong type.
     """
