@@ -545,9 +545,9 @@ def row_of(mechanism: uldp.Mechanism, question: dict, x: int) -> dict[str, float
     return row
 
 
+@mpmath.workdps(400)
 def test_the_formulas_of_the_page():
     """Every decision of the vectors, computed by them with more digits than a double has."""
-    mpmath.mp.dps = 400
     for one in VECTORS["surveys"]:
         asked = json.loads(one["text"])["questions"]
         for question, entry in zip(one["questions"], asked, strict=True):

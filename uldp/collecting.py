@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp._survey_file import excerpt
 from uldp.mechanisms import Mechanism
-from uldp.survey_file import excerpt
 from uldp.surveys import Survey, Tallies, empty_tally, tally_of_possible
 from uldp.wire import wire_dtype, wire_rows
 

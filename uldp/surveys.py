@@ -26,11 +26,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks, survey_file, wire
+from uldp import _checks, _survey_file, wire
 from uldp._chunks import chunks
 from uldp._fields import set_fields
+from uldp._survey_file import excerpt
 from uldp.mechanisms import Mechanism
-from uldp.survey_file import excerpt
 from uldp.tallies import Tally
 from uldp.wire import BytesLike, MessageError, Reason
 
@@ -98,7 +98,7 @@ class Survey:
         for name, mechanism in questions.items():
             _checks.instance(name, "each name in questions", str)
             _checks.instance(mechanism, f"questions[{name!r}]", Mechanism)
-        self._set(survey_file.write_survey(id, questions))
+        self._set(_survey_file.write_survey(id, questions))
         for name, mechanism in questions.items():
             if self.questions[name] != mechanism:
                 raise ValueError(
@@ -107,7 +107,7 @@ class Survey:
                 )
 
     def _set(self, text: str) -> None:
-        content = survey_file.read_survey(text)
+        content = _survey_file.read_survey(text)
         digest = sha256(text.encode())
         set_fields(
             self,
@@ -451,8 +451,8 @@ class Tallies(Mapping[str, Tally]):
 
     @classmethod
     def _read(cls, text: str) -> Tallies:
-        file = survey_file.json_object(
-            survey_file.read_json(text), "the file", {"uldp", "survey", "tallies"}
+        file = _survey_file.json_object(
+            _survey_file.read_json(text), "the file", {"uldp", "survey", "tallies"}
         )
         if not isinstance(file["survey"], str):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
@@ -463,7 +463,7 @@ class Tallies(Mapping[str, Tally]):
         tallies = {}
         for number, (name, entry) in enumerate(zip(names, entries, strict=True)):
             where = f"tallies[{number}]"
-            one = survey_file.json_object(entry, where, {"question", "n", "counts"})
+            one = _survey_file.json_object(entry, where, {"question", "n", "counts"})
             if one["question"] != name:
                 raise ValueError(
                     f"{where}.question must be {name!r}, got {excerpt(one['question'])}"
