@@ -8,6 +8,7 @@ independently from p, so that errors count the draw of the sample and the noise 
 >>> total(tally, [1, 0]).standard_error  # of the share of "yes"
 """
 
+from uldp.inference.bootstrapping import Bootstrap, bootstrap
 from uldp.inference.chi_square import ChiSquare, goodness_of_fit, homogeneity
 from uldp.inference.covariances import covariance, standard_errors
 from uldp.inference.entries import intervals
@@ -22,11 +23,13 @@ from uldp.inference.totals import (
 )
 
 __all__ = [
+    "Bootstrap",
     "Change",
     "ChiSquare",
     "EstimateTable",
     "PersonalizedTotal",
     "Total",
+    "bootstrap",
     "covariance",
     "difference",
     "goodness_of_fit",
