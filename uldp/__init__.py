@@ -12,6 +12,7 @@ from uldp import (
     decoders as decoders,
     estimators as estimators,
     garbling as garbling,
+    inference as inference,
     likelihood as likelihood,
     limits as limits,
     losses as losses,
