@@ -34,7 +34,7 @@ from uldp.mechanisms import Mechanism
 from uldp.tallies import Tally
 from uldp.wire import BytesLike, MessageError, Reason
 
-__all__ = ["Reading", "Seen", "Survey", "Tallies", "schema"]
+__all__ = ["Reading", "Survey", "Tallies", "schema"]
 
 BYTES_AT_ONCE = 1 << 18
 SHOWN_DIGITS = 12

@@ -35,10 +35,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uldp import _checks
 from uldp._packed import integer_dtype
 from uldp.mechanisms import Mechanism
 
-__all__ = ["VERSION", "BytesLike", "MessageError", "Reason", "pack", "split", "unpack"]
+__all__ = ["MessageError", "Reason", "split", "unpack"]
 
 MAGIC, VERSION = b"uldp", 2
 HEADER = struct.Struct("<4s2H2I32s")
@@ -174,7 +175,19 @@ def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
     ------
     bytes
         A message, or what is none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the data are neither bytes nor a map of a file, or `longest` is not a whole number of at
+        least 1.
     """
+    if not isinstance(data, bytes | mmap):
+        raise TypeError(f"data must be bytes or an mmap, got {type(data).__name__}")
+    return _split(data, _checks.whole(longest, "longest", least=1))
+
+
+def _split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
     start, size = 0, len(data)
     while start < size:
         head = data[start : start + HEADER.size]

@@ -14,7 +14,7 @@ NOT_COVERED = {
     "figures": "its functions draw what others have checked",
 }
 NOT_MADE_BY_USERS = [
-    *("Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Batch"),
+    *("Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Reading"),
     *("Collection", "FileError"),
     *("Audit", "Witness", "EmpiricalLevel", "Decomposition", "Entry", "LossTerms", "Reason"),
     *("PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint"),

@@ -119,6 +119,11 @@ def calls_of_surveys() -> list[Call]:
             survey=(SURVEY, [OTHER, *(wrong for wrong in NOT_SURVEYS if wrong is not None)]),
         ),
         call(
+            wire.split,
+            data=(MESSAGE, [*not_bytes, bytearray(MESSAGE), memoryview(MESSAGE)]),
+            longest=(99, whole(0, -1)),
+        ),
+        call(
             wire.unpack,
             message=(MESSAGE, [*damaged[:10], *not_bytes]),
         ),
