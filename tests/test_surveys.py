@@ -444,15 +444,16 @@ def tool() -> Any:
     return module
 
 
-def differences(stored: Any, made: Any, where: str = "") -> list[str]:
-    """Where two JSON values differ, numbers by more than 1e-12."""
+def differences(stored: Any, made: Any, where: str = "", scale: float = 0.0) -> list[str]:
+    """Where two JSON values differ, numbers by more than 1e-9 of the largest one of their list."""
     if isinstance(stored, dict) and isinstance(made, dict) and stored.keys() == made.keys():
         return [d for key in stored for d in differences(stored[key], made[key], f"{where}.{key}")]
     if isinstance(stored, list) and isinstance(made, list) and len(stored) == len(made):
+        scale = max((abs(x) for x in stored if isinstance(x, float)), default=0.0)
         pairs = enumerate(zip(stored, made, strict=True))
-        return [d for i, (a, b) in pairs for d in differences(a, b, f"{where}[{i}]")]
+        return [d for i, (a, b) in pairs for d in differences(a, b, f"{where}[{i}]", scale)]
     if isinstance(stored, float) and isinstance(made, float):
-        return [] if stored == pytest.approx(made, rel=1e-12, abs=1e-300) else [where]
+        return [] if abs(stored - made) <= 1e-9 * max(scale, abs(stored)) else [where]
     return [] if stored == made else [where]
 
 

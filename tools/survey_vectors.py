@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import uldp
-from uldp import wire
+from uldp import inference, wire
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.set_reports import SetReports
 from uldp.personalized import TaggedDomain
@@ -196,6 +196,7 @@ def question(survey: uldp.Survey, name: str, mechanism: Mechanism) -> dict[str, 
     found |= {
         "tally": {"n": tally.n, "counts": tally.counts.tolist()},
         "estimate": mechanism.estimate(tally).tolist(),
+        "standard_errors": inference.standard_errors(tally).tolist() if tally.n > 1 else None,
         "losses": {
             "p": p.tolist(),
             "n": USERS,
