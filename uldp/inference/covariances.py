@@ -18,6 +18,8 @@ from uldp.tallies import Tally
 
 __all__ = ["covariance", "standard_errors"]
 
+ROUNDING = 1e-12
+
 
 def covariance(tally: Tally) -> NDArray[np.float64]:
     """Return an unbiased estimate of the covariance of the empirical estimate.
@@ -79,10 +81,10 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     if isinstance(decoder, SupportDecoder):
         spread = np.sqrt(tally.counts / n * ((n - tally.counts) / n) / (n - 1))
         return spread / decoder.gain
-    variances = decoder.variances(estimate) / (n - 1)
-    if (variances < 0).any():
-        projected = decoder.variances(norm_sub(tally)) / n
-        variances = np.where(variances < 0, projected, variances)
+    unbiased = decoder.variances(estimate)
+    projected = decoder.variances(norm_sub(tally))
+    negative = unbiased < -ROUNDING * np.abs(unbiased + estimate**2).max()
+    variances = np.where(negative, projected / n, unbiased / (n - 1))
     return np.sqrt(np.maximum(variances, 0))
 
 
@@ -96,11 +98,12 @@ def at_least_two(tally: Tally) -> NDArray[np.float64]:
 
 def total_variance(tally: Tally, weights: NDArray[np.float64]) -> float:
     """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
-    estimate, n = at_least_two(tally), tally.n
-    unbiased = _quadratic(tally.law, estimate, weights) / (n - 1)
-    if unbiased >= 0:
-        return unbiased
-    return max(_quadratic(tally.law, norm_sub(tally), weights) / n, 0.0)
+    estimate, n, law = at_least_two(tally), tally.n, tally.law
+    unbiased = _quadratic(law, estimate, weights)
+    squares = np.abs(law.decoder.variances(estimate) + estimate**2)
+    if unbiased < -ROUNDING * (weights**2 @ squares):
+        return max(_quadratic(law, norm_sub(tally), weights), 0.0) / n
+    return max(unbiased, 0.0) / (n - 1)
 
 
 def _quadratic(law: Law, p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
