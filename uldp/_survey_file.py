@@ -27,8 +27,7 @@ NOT_IN_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 KIND_OF_NAME = {next(iter(kind.names)): kind for kind in KINDS}
 NAME_OF_KIND = {kind: name for name, kind in KIND_OF_NAME.items()}
 OWN_FIELDS = {
-    kind: {f.name for f in fields(kind) if f.init and f.compare} - {"domain", "epsilon"}
-    for kind in KINDS
+    kind: {f.name for f in fields(kind) if f.init} - {"domain", "epsilon"} for kind in KINDS
 }
 """The parameters of each kind of mechanism beyond the domain and ε."""
 OPTIONAL = {"theta"}

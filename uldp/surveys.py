@@ -546,7 +546,8 @@ class _Box:
         if not self.waiting:
             return
         rows = np.frombuffer(self.waiting, self.layout)
-        for chunk in chunks(len(rows), max(1, BYTES_AT_ONCE // self.width)):
+        at_once = max(1, BYTES_AT_ONCE // self.mechanism.report_dtype.itemsize)
+        for chunk in chunks(len(rows), at_once):
             reports = rows[chunk].astype(self.mechanism.report_dtype.base)
             tally, reports = tally_of_possible(self.mechanism, reports)
             self.tally += tally
