@@ -147,7 +147,7 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
     labels: Any = entry["labels"]
     if isinstance(labels, list):
         labels = _labels(labels, f"{where}.labels", least=1)
-    elif isinstance(labels, bool) or not isinstance(labels, int):
+    elif not isinstance(labels, int):
         raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
     sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
     try:

@@ -581,7 +581,7 @@ def schema() -> dict[str, Any]:
     A file that meets it may still be refused: it cannot say that probabilities sum to 1, or that
     what is sensitive is a label.
     """
-    path = files("uldp") / "data" / "survey.schema.json"
+    path = files("uldp") / "survey.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
