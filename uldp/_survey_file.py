@@ -185,7 +185,7 @@ def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
 def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
     labels: list[Label] = []
     for label in _array(value, where, least):
-        if isinstance(label, bool) or not isinstance(label, int | str):
+        if not isinstance(label, int | str):
             raise ValueError(f"{where} must hold strings or whole numbers, got {excerpt(label)}")
         if isinstance(label, int) and abs(label) > LARGEST_LABEL:
             raise ValueError(f"{where} must lie within 2^53, got {excerpt(label)}")
