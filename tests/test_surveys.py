@@ -430,6 +430,11 @@ def test_tallies_are_tied_to_their_survey():
     swapped["tallies"].reverse()
     with pytest.raises(ValueError, match=r"tallies\[0\].question must be 'mood', got 'number'"):
         Tallies.from_json(json.dumps(swapped))
+    for wrong in (4, {}, [], swapped["tallies"][:3], [*swapped["tallies"], {}]):
+        with pytest.raises(
+            ValueError, match="tallies must be an array of 4, one for each question"
+        ):
+            Tallies.from_json(json.dumps(swapped | {"tallies": wrong}))
     with pytest.raises(ValueError, match=r"tallies\['mood'\] must be of UtilityOptimizedRappor"):
         Tallies(SMALL, {"mood": tallies["cell"]})
 
