@@ -176,6 +176,12 @@ def test_messages_of_version_1_are_refused_with_a_word():
         SURVEY.open(old)
 
 
+def test_the_version_is_looked_at_as_soon_as_it_can_be():
+    assert reason(b"uldp\1\0\0") == Reason.TRUNCATED
+    assert reason(b"uldp\1\0\0\0") == Reason.VERSION
+    assert reason(b"uldp\2\0\0\0") == Reason.TRUNCATED
+
+
 def test_another_version_is_named():
     message = SURVEY.message("q", [[1, 0]])
     later = resealed(message[:4] + struct.pack("<H", 513) + message[6:])
