@@ -518,6 +518,9 @@ def test_a_personalized_mechanism_sends_as_its_common_one():
 
 def test_the_number_of_reports_fits_its_four_bytes():
     assert int.from_bytes(b"\xff" * 4, "little") == wire.MOST_REPORTS
+    too_many = np.broadcast_to(np.zeros((1, 1), dtype=np.uint8), (2**32, 1))
+    with pytest.raises(ValueError, match="reports must be at most 4294967295, got 4294967296"):
+        wire.pack(bytes(32), 0, too_many)
 
 
 def test_too_many_reports(monkeypatch):
