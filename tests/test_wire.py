@@ -454,7 +454,8 @@ def test_messages_in_one_file_are_cut_apart(tmp_path):
     data = b"".join(messages)
     longest = max(SURVEY.longest_message(), other.longest_message())
     assert [*wire.split(data, longest)] == messages
-    assert [*wire.split(b"", longest)] == []
+    assert [*wire.split(b"", 1)] == []
+    assert [*wire.split(b"\0" + data, longest)] == [b"\0", *messages]
     path = tmp_path / "messages"
     path.write_bytes(data)
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
