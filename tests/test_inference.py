@@ -426,11 +426,11 @@ def test_false_alarms_and_power_of_the_tests(names):
 
 
 def test_homogeneity_of_few_reports_is_taken_at_a_covariance():
-    """The first estimates have none here: all bits of a report are 1."""
+    """The first estimates have none here: three reports of four are the same."""
     domain = uldp.Domain(4, sensitive=range(4))
     for make in (uldp.Rappor, all_sizes, one_size):
         mechanism = make(domain, 2.0)
-        tallies = [mechanism.tally(mechanism.outputs[chosen]) for chosen in ([-1, -1], [-1, -2])]
+        tallies = [mechanism.tally(mechanism.outputs[chosen]) for chosen in ([0, 0], [0, 1])]
         whole = tallies[0] + tallies[1]
         p = mechanism.estimate(whole)
         assert np.linalg.eigvalsh(mechanism.second_moment(p) - np.outer(p, p))[0] < -1e-6
