@@ -56,12 +56,11 @@ def bootstrap(
     """Repeat a survey with an estimate as the truth, and take intervals from the repetitions.
 
     This is the parametric percentile bootstrap, for estimators without a simple law. It knows
-    nothing of their bias. In simulations of 95% intervals (5 to 20 values, 500 to 100,000 users,
-    four mechanisms) it held 92 to 96% of the true shares where no entry of the estimate was
-    doubtful, that is, farther than half a standard error from the empirical estimate. In surveys
-    with such entries it held as few as 59% with "threshold", 76% with "norm_sub" and 87% with
-    "mle", and a rare value's share almost never with "threshold". So it warns then. `intervals`, of
-    the empirical estimate, need no such care.
+    nothing of their bias. It warns where entries are doubtful, farther than half a standard error
+    from the unbiased empirical estimate. In the simulations of the book (20 values, uRR, ε = 1, 500
+    to 50,000 users, 95%) its intervals held 92.5% of the true shares in surveys without a warning,
+    though 82 to 92% of them with 500 users, and 74 to 98% in surveys with one; the exact
+    `intervals` of the empirical estimate held 93 to 99%.
 
     Parameters
     ----------

@@ -171,10 +171,10 @@ def _is_positive(form: _Form) -> bool:
     if isinstance(form, _DiagonalForm):
         inverse = np.divide(1, form.a, out=np.zeros(form.a.size), where=form.a > 0)
         return bool(form.b**2 @ inverse < 1 + SINGULAR)
-    variances = np.diag(form.matrix)
-    scale = _scale(variances)
-    correlation = form.matrix * np.outer(scale, scale)
-    return bool(variances.min() > -ROUNDING and np.linalg.eigvalsh(correlation)[0] > -SINGULAR)
+    scale = _scale(np.diag(form.matrix))
+    if np.abs(form.matrix[scale == 0]).max(initial=0) > SINGULAR:
+        return False
+    return bool(np.linalg.eigvalsh(form.matrix * np.outer(scale, scale))[0] > -SINGULAR)
 
 
 def _chi_square(
