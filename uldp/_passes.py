@@ -165,34 +165,44 @@ def _over_chunks(
     by_bit: Any,
 ) -> None:
     """Write the sums over each chunk of `size` sets, from number `first`, for Numba to compile."""
-    mass, weights = np.empty(size), np.empty((2, size))
-    totals = np.empty((4, 256))
+    mass, weights = np.empty(size), np.empty((size, 2))
+    totals = np.empty((4, 256, 2))
     for chunk in range(len(scalars)):
         start = (first + chunk) * size
         m = min(size, times.size - start)
         mass[:m] = 0.0
-        for byte in range(len(sets)):
+        for byte in range(0, len(sets) - 1, 2):
             table, column = tables[byte], sets[byte]
+            next_table, next_column = tables[byte + 1], sets[byte + 1]
+            for i in range(m):
+                mass[i] += table[column[start + i]] + next_table[next_column[start + i]]
+        if len(sets) % 2:
+            table, column = tables[-1], sets[-1]
             for i in range(m):
                 mass[i] += table[column[start + i]]
         for i in range(m):
             mass[i] = base + slope * mass[i]
-            weights[0, i] = times[start + i] / mass[i]
-            scalars[chunk, 1] += weights[0, i]
+            weights[i, 0] = times[start + i] / mass[i]
+            scalars[chunk, 1] += weights[i, 0]
         if climbing:
             for i in range(m):
-                weights[1, i] = weights[0, i] / mass[i]
+                weights[i, 1] = weights[i, 0] / mass[i]
                 scalars[chunk, 0] += times[start + i] * np.log(mass[i])
-                scalars[chunk, 2] += weights[1, i]
-        for power in range(2 if climbing else 1):
-            weight = weights[power]
-            for byte in range(len(sets)):
-                column = sets[byte]
-                totals[:] = 0.0
+                scalars[chunk, 2] += weights[i, 1]
+        for byte in range(len(sets)):
+            column = sets[byte]
+            totals[:] = 0.0
+            if climbing:
                 for i in range(m):
-                    totals[i & 3, column[start + i]] += weight[i]
-                total = totals[0]
-                total += totals[1] + totals[2] + totals[3]
+                    copy, value = i & 3, column[start + i]
+                    totals[copy, value, 0] += weights[i, 0]
+                    totals[copy, value, 1] += weights[i, 1]
+            else:
+                for i in range(m):
+                    totals[i & 3, column[start + i], 0] += weights[i, 0]
+            for power in range(2 if climbing else 1):
+                total = totals[0, :, power]
+                total += totals[1, :, power] + totals[2, :, power] + totals[3, :, power]
                 half = 128
                 for bit in range(7, -1, -1):
                     upper = 0.0
