@@ -1,16 +1,16 @@
 // The device's side of a survey: a survey file and an answer in, the bytes of a message out.
 //
-//   const survey = parseSurvey(text);                     // the exact text of the file, or its bytes
-//   const message = survey.privatize("mood", "good");     // a Uint8Array to be sent
+//   const survey = parseSurvey(text);                  // the exact text of the file, or its bytes
+//   const message = survey.privatize("mood", "good");   // a Uint8Array to be sent
 //
-// The format and the laws of the reports are described in the book of the Python package uldp, under
-// "The survey file and its messages". No dependencies; for browsers and Node.
+// The format and the laws of the reports are described in the book of the Python package uldp,
+// under "The survey file and its messages". No dependencies; for browsers and Node.
 
 const VERSION = 2;
 const MAGIC = [0x75, 0x6c, 0x64, 0x70]; // "uldp"
 const [HEADER_BYTES, CHECKSUM_BYTES] = [48, 4];
 const [MOST_QUESTIONS, MOST_VALUES, WORD] = [2 ** 16, 2 ** 26, 2 ** 32];
-const [WORDS_AT_ONCE, SURE_WORDS] = [64, 2];
+const [WORDS_AT_ONCE, SURE_WORDS] = [16, 2];
 const QUESTION_KEYS = ["name", "labels", "sensitive", "mechanism", "epsilon"];
 const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD"];
 const NOT_IN_TEXT = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
@@ -48,7 +48,6 @@ export function rehearse(survey, question, answer, coins, options) {
   return survey.message(question, survey.question(question).perturb(answer, options, coins));
 }
 
-// --- random choices ------------------------------------------------------------------------------
 /** Exact random choices, from a function that fills a Uint32Array with random bits. */
 export class Coins {
   #fill;
@@ -95,7 +94,6 @@ export class Coins {
   }
 }
 
-// --- a survey ------------------------------------------------------------------------------------
 class Survey {
   #questions;
   #digest;
@@ -163,7 +161,6 @@ class Survey {
   }
 }
 
-// --- a question ----------------------------------------------------------------------------------
 class Question {
   #numberOfLabel; // of each label; nothing if the labels are 0 .. k - 1
   #sensitive; // the sensitive values in order, then larger numbers; nothing if all are sensitive
