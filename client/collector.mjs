@@ -145,13 +145,15 @@ export function losses(question, p, n) {
 
 /** Return the distribution that is nearest to an estimate ("Norm-Sub"). */
 export function projected(estimate) {
-  const descending = [...estimate].sort((a, b) => b - a);
+  const most = Math.max(...estimate); // without it nothing changes but the size of the numbers
+  const lowered = estimate.map((entry) => entry - most);
+  const descending = [...lowered].sort((a, b) => b - a);
   let [sum, excess] = [0, 0];
   descending.forEach((entry, i) => {
     sum += entry;
     if (entry > (sum - 1) / (i + 1)) excess = (sum - 1) / (i + 1);
   });
-  return estimate.map((entry) => Math.max(entry - excess, 0));
+  return lowered.map((entry) => Math.max(entry - excess, 0));
 }
 
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
