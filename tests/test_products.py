@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import uldp
+from uldp import inference
 
 AGES, DRUGS, DOSES = ["18-29", "30-49", "50+"], ["none", "some"], [0, 1, 5, 10]
 CELLS = uldp.Domain.product(
@@ -201,3 +202,18 @@ def test_pandas_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match=r'needs the package pandas: pip install "uldp'):
         DOMAIN.labelled([1, 2, 3])
+
+
+# --- errors of sums ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [uldp.UtilityOptimizedRR, uldp.UtilityOptimizedRappor])
+def test_a_marginal_and_its_error_come_from_the_weights(kind):
+    mechanism = kind(CELLS, 2.0)
+    tally = mechanism.simulate(np.arange(24) * 10, rng=0)
+    estimate, covariance = mechanism.estimate(tally), inference.covariance(tally)
+    for age, share in zip(AGES, CELLS.marginal(estimate, "age"), strict=True):
+        weights = CELLS.weights(age=age)
+        total = inference.total(tally, weights)
+        assert total.value == pytest.approx(share)
+        assert total.standard_error**2 == pytest.approx(weights @ covariance @ weights)

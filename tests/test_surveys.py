@@ -336,6 +336,34 @@ def test_a_misspelt_key_does_not_go_unnoticed():
     content["questions"][0]["sensitiv"] = ["bad"]
     with pytest.raises(ValueError, match=r"questions\[0\] must have the key 'sensitive'"):
         Survey.from_json(json.dumps(content))
+    content["questions"][0]["sensitive"] = ["bad"]
+    keys = "epsilon, factors, labels, mechanism, name, sensitive, tags, theta"
+    with pytest.raises(ValueError, match=f"must have no key but {keys}, got 'sensitiv'"):
+        Survey.from_json(json.dumps(content))
+
+
+def test_an_error_shows_so_much_of_what_was_found():
+    for length, shown in ((96, "'" + "a" * 96 + "'"), (98, "'" + "a" * 98 + "'")):
+        said = refusal(Survey.from_json, json.dumps(CONTENT | {"uldp": "a" * length}))
+        assert said.endswith(f", got {shown}")
+    said = refusal(Survey.from_json, json.dumps(CONTENT | {"uldp": "a" * 99}))
+    assert said.endswith(", got '" + "a" * 99 + "...")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([[1, 1, 1]], "must have 2 entries, got 3"),
+        ([[1]], "must have 2 entries, got 1"),
+        ([], r"questions\[1\]: probabilities of sizes must sum to 1"),
+        ([[2, 0.5], [1, 0.5]], r"questions\[1\].sizes must increase, with probabilities above 0"),
+        ([[1, True]], "must be pairs of numbers, got True"),
+    ],
+)
+def test_sizes_that_are_none(sizes, message):
+    content = changed(CONTENT, ("questions", 1, "sizes"), sizes)
+    with pytest.raises(ValueError, match=message):
+        Survey.from_json(json.dumps(content))
 
 
 @pytest.mark.parametrize(
@@ -402,6 +430,11 @@ def test_tallies_are_tied_to_their_survey():
     swapped["tallies"].reverse()
     with pytest.raises(ValueError, match=r"tallies\[0\].question must be 'mood', got 'number'"):
         Tallies.from_json(json.dumps(swapped))
+    for wrong in (4, {}, [], swapped["tallies"][:3], [*swapped["tallies"], {}]):
+        with pytest.raises(
+            ValueError, match="tallies must be an array of 4, one for each question"
+        ):
+            Tallies.from_json(json.dumps(swapped | {"tallies": wrong}))
     with pytest.raises(ValueError, match=r"tallies\['mood'\] must be of UtilityOptimizedRappor"):
         Tallies(SMALL, {"mood": tallies["cell"]})
 

@@ -27,8 +27,7 @@ NOT_IN_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 KIND_OF_NAME = {next(iter(kind.names)): kind for kind in KINDS}
 NAME_OF_KIND = {kind: name for name, kind in KIND_OF_NAME.items()}
 OWN_FIELDS = {
-    kind: {f.name for f in fields(kind) if f.init and f.compare} - {"domain", "epsilon"}
-    for kind in KINDS
+    kind: {f.name for f in fields(kind) if f.init} - {"domain", "epsilon"} for kind in KINDS
 }
 """The parameters of each kind of mechanism beyond the domain and ε."""
 OPTIONAL = {"theta"}
@@ -148,7 +147,7 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
     labels: Any = entry["labels"]
     if isinstance(labels, list):
         labels = _labels(labels, f"{where}.labels", least=1)
-    elif isinstance(labels, bool) or not isinstance(labels, int):
+    elif not isinstance(labels, int):
         raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
     sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
     try:
@@ -186,7 +185,7 @@ def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
 def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
     labels: list[Label] = []
     for label in _array(value, where, least):
-        if isinstance(label, bool) or not isinstance(label, int | str):
+        if not isinstance(label, int | str):
             raise ValueError(f"{where} must hold strings or whole numbers, got {excerpt(label)}")
         if isinstance(label, int) and abs(label) > LARGEST_LABEL:
             raise ValueError(f"{where} must lie within 2^53, got {excerpt(label)}")

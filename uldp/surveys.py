@@ -546,7 +546,8 @@ class _Box:
         if not self.waiting:
             return
         rows = np.frombuffer(self.waiting, self.layout)
-        for chunk in chunks(len(rows), max(1, BYTES_AT_ONCE // self.width)):
+        at_once = max(1, BYTES_AT_ONCE // self.mechanism.report_dtype.itemsize)
+        for chunk in chunks(len(rows), at_once):
             reports = rows[chunk].astype(self.mechanism.report_dtype.base)
             tally, reports = tally_of_possible(self.mechanism, reports)
             self.tally += tally
@@ -580,7 +581,7 @@ def schema() -> dict[str, Any]:
     A file that meets it may still be refused: it cannot say that probabilities sum to 1, or that
     what is sensitive is a label.
     """
-    path = files("uldp") / "data" / "survey.schema.json"
+    path = files("uldp") / "survey.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
