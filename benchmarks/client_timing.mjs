@@ -1,6 +1,6 @@
 // Does the time that the client takes tell whether an answer is sensitive?
 //
-//   node benchmarks/client_timing.mjs [CALLS]
+//   node benchmarks/client_timing.mjs [CALLS] > benchmarks/results/client_timing.csv
 //
 // Times single calls of `privatize`, a sensitive and a non-sensitive answer in random order, and
 // prints for each mechanism the AUC of the duration: the probability that a sensitive answer takes
@@ -9,7 +9,7 @@
 
 import { parseSurvey } from "../client/uldp.mjs";
 
-const CALLS = Number(process.argv[2] ?? 200_000);
+const CALLS = Number(process.argv[2] ?? 400_000);
 const WARM_UP = 20_000;
 const LABELS = Array.from({ length: 40 }, (_, i) => `answer ${10 + i}`);
 const SENSITIVE = LABELS.filter((_, i) => i % 4 === 0);
@@ -25,13 +25,13 @@ questions.push({ name: "uRR, secret map", ...SHARED, tags: ["home"], mechanism: 
 const survey = parseSurvey(JSON.stringify({ uldp: 2, id: "timing", questions }));
 const SECRETS = new Map([[LABELS[1], "home"], [LABELS[6], "home"]]);
 
-/** The sensitive answers and the others of a question; with a secret map, those that are in it. */
+/** As many other answers as sensitive ones; with a secret map, the latter are those that are in it. */
 function answersTo(name) {
-  if (name !== "uRR, secret map") {
-    return { groups: [LABELS.filter((one) => !SENSITIVE.includes(one)), SENSITIVE] };
-  }
+  const isPersonal = name === "uRR, secret map";
+  const sensitive = isPersonal ? [...SECRETS.keys()] : SENSITIVE;
   const others = LABELS.filter((one) => !SENSITIVE.includes(one) && !SECRETS.has(one));
-  return { groups: [others, [...SECRETS.keys()]], options: { secrets: SECRETS } };
+  const options = isPersonal ? { secrets: SECRETS } : undefined;
+  return { groups: [others.slice(0, sensitive.length), sensitive], options };
 }
 
 function durations(name, calls) {
@@ -64,17 +64,14 @@ function auc(others, sensitive) {
 
 const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1] / 1000;
 
-console.log("mechanism            AUC      error    median, other  sensitive (µs)");
+console.log(`# node benchmarks/client_timing.mjs, Node ${process.version}, times in µs`);
+console.log("question,calls,auc,error,median of others,median of sensitive");
 for (const { name } of questions) {
   durations(name, WARM_UP);
   const [others, sensitive] = durations(name, CALLS);
   const [a, b] = [others.length, sensitive.length];
   const error = Math.sqrt((a + b + 1) / (12 * a * b));
-  console.log(
-    name.padEnd(20),
-    auc(others, sensitive).toFixed(4),
-    error.toFixed(4).padStart(9),
-    median(others).toFixed(2).padStart(12),
-    median(sensitive).toFixed(2).padStart(12),
-  );
+  const found = [auc(others, sensitive), error].map((number) => number.toFixed(4));
+  const medians = [others, sensitive].map((times) => median(times).toFixed(2));
+  console.log([`"${name}"`, CALLS, ...found, ...medians].join(","));
 }
