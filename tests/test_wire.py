@@ -176,6 +176,12 @@ def test_messages_of_version_1_are_refused_with_a_word():
         SURVEY.open(old)
 
 
+def test_the_version_is_looked_at_as_soon_as_it_can_be():
+    assert reason(b"uldp\1\0\0") == Reason.TRUNCATED
+    assert reason(b"uldp\1\0\0\0") == Reason.VERSION
+    assert reason(b"uldp\2\0\0\0") == Reason.TRUNCATED
+
+
 def test_another_version_is_named():
     message = SURVEY.message("q", [[1, 0]])
     later = resealed(message[:4] + struct.pack("<H", 513) + message[6:])
@@ -448,7 +454,8 @@ def test_messages_in_one_file_are_cut_apart(tmp_path):
     data = b"".join(messages)
     longest = max(SURVEY.longest_message(), other.longest_message())
     assert [*wire.split(data, longest)] == messages
-    assert [*wire.split(b"", longest)] == []
+    assert [*wire.split(b"", 1)] == []
+    assert [*wire.split(b"\0" + data, longest)] == [b"\0", *messages]
     path = tmp_path / "messages"
     path.write_bytes(data)
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
@@ -512,6 +519,9 @@ def test_a_personalized_mechanism_sends_as_its_common_one():
 
 def test_the_number_of_reports_fits_its_four_bytes():
     assert int.from_bytes(b"\xff" * 4, "little") == wire.MOST_REPORTS
+    too_many = np.broadcast_to(np.zeros((1, 1), dtype=np.uint8), (2**32, 1))
+    with pytest.raises(ValueError, match="reports must be at most 4294967295, got 4294967296"):
+        wire.pack(bytes(32), 0, too_many)
 
 
 def test_too_many_reports(monkeypatch):

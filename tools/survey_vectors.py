@@ -353,6 +353,8 @@ def refused_messages(texts: list[str]) -> list[dict[str, Any]]:
         (right[:-1], Reason.TRUNCATED),
         (two[: len(right)], Reason.TRUNCATED),
         (sealed(old), Reason.VERSION),
+        (old[:8], Reason.VERSION),
+        (old[:7], Reason.TRUNCATED),
         (right[:4] + b"\3" + right[5:], Reason.VERSION),
         (right + b"\0", Reason.CORRUPT),
         (right + right, Reason.CORRUPT),
