@@ -145,6 +145,13 @@ const TASKS = {
       return [made, coins.choose(2 ** 32)];
     }),
 
+  wiped: (draws) => {
+    let kept = [];
+    const coins = new Coins((words) => (kept = words.fill(7)));
+    for (let draw = 0; draw < draws; draw++) coins.choose(2);
+    return [...kept];
+  },
+
   refusedSurveys: (texts) => texts.map((text) => refusal(() => parseSurvey(text))),
 
   refusedBytes: (texts) => texts.map((text) => refusal(() => parseSurvey(bytesOf(text)))),

