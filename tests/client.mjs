@@ -145,6 +145,15 @@ const TASKS = {
       return [made, coins.choose(2 ** 32)];
     }),
 
+  withoutRandomness: ({ text, question, answer }) => {
+    const survey = parseSurvey(text);
+    const value = () => {
+      throw new Error("no random bits");
+    };
+    Object.defineProperty(globalThis.crypto, "getRandomValues", { value });
+    return refusal(() => survey.privatize(question, answer));
+  },
+
   wiped: (draws) => {
     let kept = [];
     const coins = new Coins((words) => (kept = words.fill(7)));

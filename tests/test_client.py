@@ -411,6 +411,12 @@ def test_random_bits_are_wiped_when_they_are_used():
     assert len(kept) > 3
 
 
+@pytest.mark.parametrize("name", ["RR", "uRR", "RAPPOR", "uRAP", "uBD, size 1"])
+def test_without_the_random_bits_of_the_system_there_is_no_message(name):
+    content = {"text": TEXTS[0], "question": name, "answer": "good"}
+    assert ask("withoutRandomness", content)["message"] == "no random bits"
+
+
 MILLION = Survey(
     "a million",
     {
