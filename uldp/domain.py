@@ -103,10 +103,8 @@ class Domain:
 
         Examples
         --------
-        >>> cells = Domain.product(
-        ...     age=["18-29", "30+"], drug=["no", "yes"], sensitive=lambda age, drug: drug == "yes"
-        ... )
-        >>> cells
+        >>> used = lambda age, drug: drug == "yes"
+        >>> Domain.product(age=["18-29", "30+"], drug=["no", "yes"], sensitive=used)
         ProductDomain(age=['18-29', '30+'], drug=['no', 'yes'], 2 of 4 sensitive)
         """
         return ProductDomain(factors, sensitive)

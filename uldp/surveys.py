@@ -5,10 +5,11 @@ what is kept of them. The format of the file, of messages and of tallies is desc
 under "The survey file and its messages"; `schema` is its JSON Schema.
 
 >>> answers = Domain(["good", "fair", "bad"], sensitive=["bad"])
->>> survey = Survey("wellbeing-2026-w47", {"mood": UtilityOptimizedRR(answers, epsilon=1.0)})
->>> report = survey.questions["mood"].privatize("fair")     # on a device that runs Python
+>>> mood = UtilityOptimizedRR(answers, epsilon=1.0)
+>>> survey = Survey("wellbeing-2026-w47", {"mood": mood})
+>>> report = survey.questions["mood"].privatize("fair")  # on a device that runs Python
 >>> message = survey.message("mood", report)
->>> survey.read([message]).tallies["mood"].n                # at the collector
+>>> survey.read([message]).tallies["mood"].n  # at the collector
 1
 """
 
