@@ -198,9 +198,7 @@ def unforged(
     low, high = _checks.numbers(interval, "interval", (2,)).astype(float).tolist()
     if low > high:
         raise ValueError(f"interval must go up, got {low}..{high}")
-    beta = _share(share)
-    if beta == 1:
-        raise ValueError("share must be below 1, as some reports must be honest, got 1")
+    beta = _share_below_1(share)
     least, largest = _range(common, _sum_over(targets, common, weights))
     return (low - beta * largest) / (1 - beta), (high - beta * least) / (1 - beta)
 
@@ -247,7 +245,7 @@ def users_needed(
     _checks.instance(mechanism, "mechanism", Mechanism)
     distribution = _checks.distribution(p, "p", mechanism.domain.size)
     weights = _sum_over(targets, mechanism, None)
-    allowed, beta = _checks.positive(margin, "margin"), _share(share)
+    allowed, beta = _checks.positive(margin, "margin"), _share_below_1(share)
     quantile = float(ndtri((1 + _checks.open_unit(level, "level")) / 2))
     held = float(distribution @ weights)
     least, largest = _range(mechanism, weights)
@@ -304,6 +302,13 @@ def _share(share: float) -> float:
     beta = _checks.nonnegative(share, "share")
     if beta > 1:
         raise ValueError(f"share must be at most 1, got {share!r}")
+    return beta
+
+
+def _share_below_1(share: float) -> float:
+    beta = _share(share)
+    if beta == 1:
+        raise ValueError(f"share must be below 1, as some reports are honest, got {share!r}")
     return beta
 
 
