@@ -11,7 +11,6 @@ reveal. For one report it is that of Definition 2, whose revealed values set no 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -192,7 +191,7 @@ class Device:
             agrees = ((shown < 0) | (shown == sequence)).all(axis=1)
             largest = np.where(agrees, np.maximum(largest, law), largest)
             least = np.where(agrees, np.minimum(least, law), least)
-        return _largest_log_ratio(np.stack([largest, least]))
+        return _largest_log_ratio(np.stack([largest, np.minimum(largest, least)]))
 
     def pair_level(self, one: Sequence[int], other: Sequence[int]) -> float:
         """Return the level of one pair of sequences of answers, by enumeration.
@@ -472,7 +471,7 @@ def plans(
             mechanism = make(domain, level / reports)
             at = worst_case(mechanism, loss) if p is None else p
             expected = (l1_loss if loss == "l1" else l2_loss)(mechanism, at, users)
-            shown = -math.expm1(reports * math.log1p(-mechanism.revealed_share))
+            shown = 1 - (1 - mechanism.revealed_share) ** reports
             found.append(
                 Plan(
                     name=name,
