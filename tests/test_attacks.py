@@ -174,6 +174,8 @@ def test_users_needed_are_enough_and_one_less_is_not():
     with pytest.raises(ValueError, match=r"margin must exceed .* 0\.0\d+, got 0\.05"):
         attacks.users_needed(mechanism, p, targets, 0.05, 0.03)
     assert attacks.users_needed(mechanism, p, range(10), 0.05, 0.01) == 1
+    with pytest.raises(ValueError, match="margin must exceed"):
+        attacks.users_needed(mechanism, p, targets, 0.25 * (largest - 0.2), 0.25)
 
 
 def test_forgers_of_the_lower_side_count():
@@ -217,3 +219,22 @@ def test_the_personalized_mechanism_by_enumeration(name):
         )
     r = np.full(6, 1 / 6)
     assert attacks.gain(user, r, [4], 1) == pytest.approx(rows[:, 4].max() - 1 / 6, rel=1e-9)
+
+
+def test_a_set_holds_its_targets_alone():
+    domain = uldp.Domain(6, sensitive=[0, 2, 3, 5])
+    urap = uldp.UtilityOptimizedRappor(domain, 1.0)
+    for targets in ([0], [0, 5], [2, 3, 4]):
+        report = attacks.worst_report(urap, targets)
+        assert np.flatnonzero(urap.tally(report[None]).counts).tolist() == targets
+    blocks = uldp.UtilityOptimizedBlockDesign(domain, 1.0, 3)
+    report = attacks.worst_report(blocks, [3])
+    assert np.flatnonzero(blocks.tally(report[None]).counts).tolist() == [0, 2, 3]
+
+
+def test_a_value_is_revealed_where_that_is_all_that_it_is_worth():
+    """At ε = 500 the gain is 1 to the last digit."""
+    urap = uldp.UtilityOptimizedRappor(uldp.Domain(3, sensitive=[0]), 500.0)
+    assert urap.decoder.gain[2] == 1
+    report = attacks.worst_report(urap, [2])
+    assert urap.tally(report[None]).counts.tolist() == [0, 0, 1]
