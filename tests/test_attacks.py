@@ -174,8 +174,9 @@ def test_users_needed_are_enough_and_one_less_is_not():
     with pytest.raises(ValueError, match=r"margin must exceed .* 0\.0\d+, got 0\.05"):
         attacks.users_needed(mechanism, p, targets, 0.05, 0.03)
     assert attacks.users_needed(mechanism, p, range(10), 0.05, 0.01) == 1
+    moved = attacks.gain(mechanism, p, targets, 0.25)
     with pytest.raises(ValueError, match="margin must exceed"):
-        attacks.users_needed(mechanism, p, targets, 0.25 * (largest - 0.2), 0.25)
+        attacks.users_needed(mechanism, p, targets, moved, 0.25)
 
 
 def test_forgers_of_the_lower_side_count():
