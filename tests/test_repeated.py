@@ -80,6 +80,12 @@ DEVICES = {
         f"Mangat, {keeps}": Device.of(uldp.UtilityOptimizedRR(BINARY, 0.7), keeps)
         for keeps in repeated.KEEPS
     },
+    **{
+        f"the first value revealed, {keeps}": Device.of(
+            uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[2]), 0.7), keeps
+        )
+        for keeps in repeated.KEEPS
+    },
     "uRR, two layers": two_layers(uldp.UtilityOptimizedRR(THREE, 1.0), 0.5),
     "uRR, two layers, once": two_layers(uldp.UtilityOptimizedRR(THREE, 1.0), 0.5, "once"),
     "uRAP, two layers": two_layers(uldp.UtilityOptimizedRappor(BINARY, 1.0), 0.5),
