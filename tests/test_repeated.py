@@ -279,3 +279,15 @@ def test_a_survey_of_fewer_users_than_groups_has_no_empty_group():
     found = repeated.plans(uldp.Domain(3, sensitive=[0]), 1.0, 5, 2)
     assert {one.reports for one in found} == {3, 4, 5}
     assert {one.users for one in found} == {1, 2}
+
+
+def test_the_ends_of_the_ranges_are_planned():
+    domain = uldp.Domain(3, sensitive=[0])
+    one = repeated.plan(domain, 1.0, 1, 1)
+    assert (one.surveys, one.reports, one.users) == (1, 1, 1)
+    assert repeated.plan(domain, 2e-6, 2, 10).reports in (1, 2)
+    assert repeated.plan(domain, 500.0, 2, 10).reports == 2
+    many = repeated.plan(domain, 1.0, 1_000, 10, fixed=True)
+    assert (many.surveys, many.reports) == (1_000, 1)
+    with pytest.raises(ValueError, match="total must"):
+        repeated.plan(domain, 1.5e-6, 2, 10)
