@@ -7,6 +7,7 @@ far better than a mechanism could that protects every answer alike.
 from importlib.metadata import version as _version
 
 from uldp import (
+    attacks as attacks,
     choosing as choosing,
     datasets as datasets,
     decoders as decoders,
@@ -22,6 +23,7 @@ from uldp import (
     personalized as personalized,
     privacy as privacy,
     regimes as regimes,
+    repeated as repeated,
     surveys as surveys,
     wire as wire,
 )

@@ -17,7 +17,7 @@ NOT_MADE_BY_USERS = [
     *("Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Reading"),
     *("Collection", "FileError"),
     *("Audit", "Witness", "EmpiricalLevel", "Decomposition", "Entry", "LossTerms", "Reason"),
-    *("PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint"),
+    *("Plan", "PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint"),
     *(
         "Record",
         "Record.losses",
