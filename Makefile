@@ -17,7 +17,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 unexport MPLBACKEND
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage mutants lint stored-book notebooks clean
+.PHONY: help book pdf test accessibility coverage mutants lint stored-book notebooks dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,13 +57,23 @@ stored-book: $(INSTALLED) lint
 notebooks: $(INSTALLED) ## Run every notebook in place and store its outputs
 	$(BIN)/python tools/execute_notebooks.py notebooks/*.ipynb
 
+dist: ## Build wheel and sdist in _build/dist, and run the README's lines with the wheel alone (needs a network)
+	rm -rf _build/dist
+	$(PYTHON) -m venv --clear _build/alone
+	_build/alone/bin/pip install --quiet --disable-pip-version-check build twine
+	_build/alone/bin/python -m build --outdir _build/dist
+	_build/alone/bin/twine check --strict _build/dist/*
+	$(PYTHON) -m venv --clear _build/alone
+	_build/alone/bin/pip install --quiet --disable-pip-version-check _build/dist/*.whl
+	cd _build && awk '/^```/ {on = 0} on; /^```python/ {on = 1}' ../README.md | alone/bin/python -
+
 clean: ## Remove the built book and all caches (.venv stays)
 	rm -rf _build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find book notebooks tests tools uldp -type d '(' -name __pycache__ -o -name .ipynb_checkpoints ')' -prune -exec rm -rf '{}' +
 
 # Importing pyplot once builds Matplotlib's font cache, which would otherwise report itself in the
 # first notebook that draws.
-$(INSTALLED): requirements.txt constraints.txt pyproject.toml
+$(INSTALLED): requirements.txt constraints.txt pyproject.toml CITATION.cff
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11'; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt

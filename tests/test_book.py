@@ -4,7 +4,6 @@ import base64
 import importlib.util
 import json
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -179,12 +178,6 @@ def test_the_errata_count_the_verdicts_of_the_experiments() -> None:
         f"of {sum(map(int, verdicts.values()))}, {verdicts['holds']} hold "
         f"and {verdicts['with a condition']} with a condition"
     ) in errata
-
-
-def test_the_citation_names_the_released_version() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert str(citation["version"]) == project["version"]
 
 
 def test_the_picture_of_the_readme_is_the_first_of_the_quick_start() -> None:
