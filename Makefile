@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 BUILD_BOOK := $(BIN)/jupyter-book build . --all -W -n --keep-going
+CONFIGURE = sed -e 's|execute_notebooks: force|execute_notebooks: $(1)|' -e 's|\./book/_ext|../book/_ext|' _config.yml
+CACHE := $(CURDIR)/_build/.jupyter_cache
 
 # The same numbers on every machine: a fixed hash seed, one BLAS thread for each process, and no
 # Jupyter, IPython or Matplotlib settings but the defaults.
@@ -22,8 +24,12 @@ unexport MPLBACKEND
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-book: $(INSTALLED) ## Run every notebook and build the book
-	$(BUILD_BOOK)
+book: $(INSTALLED) ## Run every notebook, side by side, and build the book
+	rm -rf $(CACHE) && mkdir -p $(CACHE)
+	JUPYTERCACHE=$(CACHE) $(BIN)/jcache notebook add notebooks/*.ipynb > _build/executed.log 2>&1
+	JUPYTERCACHE=$(CACHE) $(BIN)/jcache project execute --executor local-parallel --timeout 120 >> _build/executed.log 2>&1
+	$(call CONFIGURE,cache) > _build/cache.yml
+	$(BUILD_BOOK) --config _build/cache.yml
 	@printf '\nThe book is ready. Open\n\n    %s\n\n' '$(CURDIR)/_build/html/index.html'
 
 pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromium)
@@ -51,7 +57,7 @@ lint: $(INSTALLED)
 # The book with the outputs that the notebooks hold, which nbval then proves right.
 stored-book: $(INSTALLED) lint
 	@mkdir -p _build
-	sed -e 's|execute_notebooks: force|execute_notebooks: "off"|' -e 's|\./book/_ext|../book/_ext|' _config.yml > _build/stored.yml
+	$(call CONFIGURE,"off") > _build/stored.yml
 	$(BUILD_BOOK) --quiet --config _build/stored.yml
 
 notebooks: $(INSTALLED) ## Run every notebook in place and store its outputs
