@@ -116,7 +116,7 @@ NO_CLAIM = re.compile(
 
 @pytest.mark.parametrize(
     "prose",
-    [FRONT.split("## Run it")[0], README.split("## Five lines")[0]],
+    [FRONT.split("## Run it")[0], README.split("## Seven lines")[0]],
     ids=["front page", "README"],
 )
 def test_each_number_in_the_prose_is_computed(prose: str) -> None:
