@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -28,13 +28,14 @@ from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
 
 import uldp
 from uldp import wire
+from uldp.repeated import Device
 from uldp.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]
 CLIENT = ROOT / "client"
 VECTORS = json.loads((CLIENT / "vectors.json").read_text(encoding="utf-8"))
 TEXTS = [one["text"] for one in VECTORS["surveys"]]
-MOST_LINES = 500
+MOST_LINES = 560
 WORD = 2**32
 SURE_WORDS = 2
 FALSE_ALARM = 1e-7
@@ -129,6 +130,8 @@ def test_the_client_reads_the_surveys_of_the_vectors():
     for found, expected in zip(facts(), VECTORS["surveys"], strict=True):
         assert found["digest"] == expected["digest"]
         assert found["id"] == json.loads(expected["text"])["id"]
+        repeat = Survey.from_json(expected["text"]).repeat
+        assert found["repeat"] == (repeat and {"reports": 1, **repeat})
         for one, other in zip(found["questions"], expected["questions"], strict=True):
             for key in ("name", "values", "report_bytes", "sensitive_values"):
                 assert one[key] == other[key]
@@ -522,6 +525,179 @@ def test_a_secret_map_takes_its_answers_to_bots(name):
         law = law_of(leaves)
         found = [float(law.get(output, 0)) for output in outputs]
         np.testing.assert_allclose(found, matrix[value], rtol=1e-12, atol=0)
+
+
+# --- rounds --------------------------------------------------------------------------------------
+
+REPEATED = {
+    **{
+        f"{name}, {T} rounds": (make(domain, 0.8), T)
+        for name, make, domain, T in (
+            ("uRR", uldp.UtilityOptimizedRR, uldp.Domain(3, [0, 1]), 3),
+            ("Mangat", uldp.UtilityOptimizedRR, uldp.Domain(2, [1]), 4),
+            ("uRAP", uldp.UtilityOptimizedRappor, uldp.Domain(2, [0]), 2),
+            ("uBD", uldp.UtilityOptimizedBlockDesign, uldp.Domain(3, [0, 1]), 2),
+            ("RR", uldp.RandomizedResponse, uldp.Domain(2), 3),
+            ("RAPPOR", uldp.Rappor, uldp.Domain(2), 2),
+        )
+    },
+}
+
+
+def repeated_laws(
+    mechanism: uldp.Mechanism, repeat: dict[str, Any], courses: list[Any]
+) -> list[dict[tuple[str, ...], Fraction]]:
+    """The exact law of what a device sends in each course of events, by all its choices."""
+    text = Survey("panel", {"q": mechanism}, repeat).to_json()
+    found = ask("repeated", {"text": text, "question": "q", "courses": courses})
+    laws = [{tuple(sent.split()): p for sent, p in law_of(one).items()} for one in found]
+    assert all(sum(law.values()) == 1 for law in laws)
+    return laws
+
+
+def wire_outputs(mechanism: uldp.Mechanism) -> list[str]:
+    return [row.tobytes().hex() for row in wire.wire_rows(mechanism, mechanism.outputs)]
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_device_that_keeps_its_first_report_is_the_one_of_the_book(name):
+    """The same law of all reports for all sequences of answers, and ε altogether."""
+    mechanism, T = REPEATED[name]
+    sequences = list(product(range(mechanism.domain.size), repeat=T))
+    courses = [[*enumerate(one, 1)] for one in sequences]
+    device, outputs = Device.of(mechanism, "first"), wire_outputs(mechanism)
+    laws = repeated_laws(mechanism, {"keep": "first", "rounds": T}, courses)
+    for answers, law in zip(sequences, laws, strict=True):
+        found = [float(law.get(sent, 0)) for sent in product(outputs, repeat=T)]
+        expected = device.law(answers).ravel()
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    assert device.level(T) == pytest.approx(0.8, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_device_that_keeps_nothing_answers_in_the_rounds_that_it_has_drawn(name):
+    """Each set of m rounds is equally likely, and in these it is the device of the book."""
+    mechanism, T = REPEATED[name]
+    sequences = list(product(range(mechanism.domain.size), repeat=T))
+    courses = [[*enumerate(one, 1)] for one in sequences]
+    device, outputs = Device.of(mechanism), wire_outputs(mechanism)
+    for m in range(1, T + 1):
+        repeat = {"keep": "nothing", "rounds": T, "reports": m}
+        sets = list(combinations(range(T), m))
+        for answers, law in zip(sequences, repeated_laws(mechanism, repeat, courses), strict=True):
+            assert len(law) <= len(sets) * len(outputs) ** m
+            for chosen in sets:
+                expected = device.law([answers[t] for t in chosen]) / len(sets)
+                for place, p in np.ndenumerate(expected):
+                    sent = ["silent"] * T
+                    for t, y in zip(chosen, place, strict=True):
+                        sent[t] = outputs[y]
+                    found = float(law.get(tuple(sent), 0))
+                    assert found == pytest.approx(p, rel=1e-12, abs=1e-15)
+
+
+COURSES = {
+    "each in turn": [[1], [2]],
+    "asked twice": [[1], [1], [2], [2]],
+    "asked again later": [[1], [2], [1], [2]],
+    "numbers that go back": [[2], [1], [2]],
+    "not sent": [[1, "lost"], [1], [2, "lost"], [2]],
+    "cannot store": [[1, "full"], [1], [2, "full"], [2]],
+    "stores, cannot store, not sent": [[2], [1, "full"], [1, "lost"], [1]],
+}
+WAYS = {
+    "first": {"keep": "first", "rounds": 2},
+    "one of two": {"keep": "nothing", "rounds": 2, "reports": 1},
+    "both": {"keep": "nothing", "rounds": 2, "reports": 2},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", COURSES)
+def test_the_level_of_a_device_whatever_happens(name, way):
+    """Over all pairs of sequences of answers, one for each time that it is asked.
+
+    They have to agree on a value that is revealed only where the report was drawn, not where it
+    is sent again; so this is more than the level of the book.
+    """
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, [0, 1]), 0.8)
+    events, repeat = COURSES[name], WAYS[way]
+    outputs, revealed = wire_outputs(mechanism), {"02": 2}
+    assert [*outputs] == ["00", "01", "02"]
+    drawn_at: list[int] = []
+    for number, (round, *_) in enumerate(events):
+        alike = [
+            other
+            for other, (r, *trouble) in enumerate(events)
+            if (r == round or way == "first") and trouble != ["full"]
+        ]
+        drawn_at.append(min(alike) if alike else number)
+    sequences = list(product(range(3), repeat=len(events)))
+    courses = [
+        [[r, x, *trouble] for (r, *trouble), x in zip(events, one, strict=True)]
+        for one in sequences
+    ]
+    laws = repeated_laws(mechanism, repeat, courses)
+    level = 0.0
+    for sent in set().union(*laws):
+        needed = {drawn_at[e]: revealed[y] for e, y in enumerate(sent) if y in revealed}
+        agree = [
+            float(law.get(sent, 0))
+            for one, law in zip(sequences, laws, strict=True)
+            if all(one[e] == x for e, x in needed.items())
+        ]
+        if max(agree):
+            level = max(level, math.log(max(agree) / min(agree)) if min(agree) else math.inf)
+    assert level == pytest.approx(0.8 * (2 if way == "both" else 1), rel=1e-9)
+
+
+def test_the_rounds_of_a_device_are_drawn_evenly():
+    """All sets of 2 of 5, before anything else, for an answer that is asked for only once."""
+    one = uldp.UtilityOptimizedRR(uldp.Domain(1), 1.0)
+    repeat = {"keep": "nothing", "rounds": 5, "reports": 2}
+    (law,) = repeated_laws(one, repeat, [[[t, 0] for t in range(1, 6)]])
+    assert law == {
+        tuple("00" if t in chosen else "silent" for t in range(5)): Fraction(1, 10)
+        for chosen in combinations(range(5), 2)
+    }
+
+
+def test_a_round_is_tallied_and_estimated_from_the_reports_that_came():
+    """With the system's randomness; |z| > 6 and χ² fail with probability 1e-7 at most together."""
+    domain = uldp.Domain(["good", "fair", "bad"], ["bad"])
+    repeat = {"keep": "nothing", "rounds": 4, "reports": 2}
+    survey = Survey("panel", {"mood": uldp.UtilityOptimizedRR(domain, 2.0)}, repeat)
+    users = ["good"] * 6000 + ["fair"] * 3000 + ["bad"] * 3000
+    sent = ask("panel", {"text": survey.to_json(), "question": "mood", "answers": users})
+    taken = [tuple(t for t in range(4) if one[t]) for one in sent]
+    sets = list(combinations(range(4), 2))
+    assert set(taken) == set(sets)
+    counts = np.array([taken.count(one) for one in sets])
+    assert chi_square(counts, np.full(6, 1 / 6)) > FALSE_ALARM / 2
+    for t in range(4):
+        tally = survey.read(bytes.fromhex(one[t]) for one in sent if one[t]).tallies["mood"]
+        assert tally.n == sum(t in one for one in taken)
+        errors = uldp.inference.standard_errors(tally)
+        estimate = tally.law.estimate(tally)
+        assert (np.abs(estimate - [0.5, 0.25, 0.25]) < 6 * errors).all()
+
+
+def test_no_answer_is_kept():
+    """The same reports of different answers leave the same text, with the reports in it alone."""
+    mechanism = uldp.RandomizedResponse(uldp.Domain(["no", "perhaps", "yes"]), 1.0)
+    survey = Survey("panel", {"q": mechanism}, {"keep": "first", "rounds": 3})
+    content = {"text": survey.to_json(), "question": "q", "answers": ["no", "perhaps", "yes"]}
+    texts = ask("stored", content)
+    assert [len(one) for one in texts] == [1, 1, 1]
+    (key, kept), *_ = (one[0] for one in texts)
+    assert key == "uldp panel"
+    read = [json.loads(one[0][1]) for one in texts]
+    reports = [one.pop("reports") for one in read]
+    assert read[0] == read[1] == read[2] == {"survey": survey.digest, "rounds": [1]}
+    assert [*map(set, reports)] == [{"1 0"}] * 3
+    for report in reports:
+        assert len(report["1 0"]) == 1
+    assert "yes" not in kept
 
 
 # --- refusals ------------------------------------------------------------------------------------
