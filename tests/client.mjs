@@ -135,11 +135,11 @@ const TASKS = {
     });
   },
 
-  stored: ({ text, question, answers }) => {
+  stored: ({ text, question, answers, told }) => {
     const survey = parseSurvey(text);
     return answers.map((answer) => {
       const storage = new Storage();
-      rehearse(survey, question, answer, new ToldCoins([]), { round: 1, storage });
+      rehearse(survey, question, answer, new ToldCoins(told), { round: 1, storage });
       return [...storage.texts];
     });
   },
@@ -150,7 +150,8 @@ const TASKS = {
       const storage = new Storage();
       if (before !== null) storage.setItem(`uldp ${survey.id}`, before);
       storage.trouble = trouble;
-      const all = options && !("storage" in options) ? { ...options, storage } : options;
+      const isTime = Object.hasOwn(options ?? {}, "round") && !("storage" in options);
+      const all = isTime ? { ...options, storage } : options;
       const other = survey.repeat ? refusal(() => survey.takesPart(all ?? undefined)) : null;
       return [refusal(() => survey.privatize(question, answer, all ?? undefined)), other];
     });

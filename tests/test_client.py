@@ -620,10 +620,9 @@ def test_the_level_of_a_device_whatever_happens(name, way):
     They have to agree on a value that is revealed only where the report was drawn, not where it
     is sent again; so this is more than the level of the book.
     """
-    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, [0, 1]), 0.8)
-    events, repeat = COURSES[name], WAYS[way]
-    outputs, revealed = wire_outputs(mechanism), {"02": 2}
-    assert [*outputs] == ["00", "01", "02"]
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(["yes", "no"], ["yes"]), 0.8)
+    events, repeat, labels = COURSES[name], WAYS[way], mechanism.domain.labels
+    revealed = {wire_outputs(mechanism)[1]: "no"}
     drawn_at: list[int] = []
     for number, (round, *_) in enumerate(events):
         alike = [
@@ -632,7 +631,7 @@ def test_the_level_of_a_device_whatever_happens(name, way):
             if (r == round or way == "first") and trouble != ["full"]
         ]
         drawn_at.append(min(alike) if alike else number)
-    sequences = list(product(range(3), repeat=len(events)))
+    sequences = list(product(labels, repeat=len(events)))
     courses = [
         [[r, x, *trouble] for (r, *trouble), x in zip(events, one, strict=True)]
         for one in sequences
@@ -683,21 +682,84 @@ def test_a_round_is_tallied_and_estimated_from_the_reports_that_came():
 
 
 def test_no_answer_is_kept():
-    """The same reports of different answers leave the same text, with the reports in it alone."""
+    """Nothing but the round and the report, which are the same for all answers."""
     mechanism = uldp.RandomizedResponse(uldp.Domain(["no", "perhaps", "yes"]), 1.0)
     survey = Survey("panel", {"q": mechanism}, {"keep": "first", "rounds": 3})
-    content = {"text": survey.to_json(), "question": "q", "answers": ["no", "perhaps", "yes"]}
-    texts = ask("stored", content)
-    assert [len(one) for one in texts] == [1, 1, 1]
-    (key, kept), *_ = (one[0] for one in texts)
-    assert key == "uldp panel"
-    read = [json.loads(one[0][1]) for one in texts]
-    reports = [one.pop("reports") for one in read]
-    assert read[0] == read[1] == read[2] == {"survey": survey.digest, "rounds": [1]}
-    assert [*map(set, reports)] == [{"1 0"}] * 3
-    for report in reports:
-        assert len(report["1 0"]) == 1
-    assert "yes" not in kept
+    told = [0, 1, 1]  # the only set of rounds; "perhaps" in place of her own
+    content = {"text": survey.to_json(), "question": "q", "told": told}
+    texts = ask("stored", {**content, "answers": ["no", "perhaps", "yes"]})
+    kept = {"survey": survey.digest, "rounds": [1], "reports": {"1 0": [1]}}
+    assert texts == [[["uldp panel", json.dumps(kept, separators=(",", ":"))]]] * 3
+
+
+TIMES = [
+    (None, "options"),
+    ("hunter2", "options"),
+    ([], "options"),
+    ({}, "options"),
+    ({"storage": None}, "options"),
+    ({"round": 1, "secret": {}}, "options"),
+    *(({"round": wrong}, "round") for wrong in (0, -1, 4, 1.5, "1", None, True, [1], {})),
+]
+
+
+@pytest.mark.parametrize("keep", ["first", "nothing"])
+def test_wrong_rounds_are_refused(keep):
+    repeat = {"keep": keep, "rounds": 3} | ({"reports": 3} if keep == "nothing" else {})
+    domain = uldp.Domain(["good", "bad"], ["bad"])
+    survey = Survey("panel", {"q": uldp.UtilityOptimizedRR(domain, 1.0)}, repeat)
+    content = {"text": survey.to_json(), "question": "q", "answer": "good"}
+    found = ask("refusedRounds", {**content, "cases": [[one] for one, _ in TIMES]})
+    for refusals, (_, place) in zip(found, TIMES, strict=True):
+        for refusal in refusals:
+            assert_named(refusal)
+            assert refusal["message"].startswith(place)
+            assert "hunter2" not in refusal["stack"]
+
+
+def test_a_storage_that_keeps_nothing_and_another_file_of_the_same_id_are_refused():
+    domain = uldp.Domain(["good", "bad"], ["bad"])
+    mechanism = uldp.UtilityOptimizedRR(domain, 1.0)
+    survey = Survey("panel", {"q": mechanism}, {"keep": "first", "rounds": 3})
+    content = {"text": survey.to_json(), "question": "q", "answer": "good"}
+    of_other = json.dumps({"survey": "0" * 64, "rounds": [1], "reports": {}})
+    time = {"round": 2}
+    cases = {
+        "kept": ([time], None),
+        "a storage that is deaf": ([time, "deaf"], "storage must be one that keeps"),
+        "one that shortens": ([time, "short"], "storage must be one that keeps"),
+        "one that is full": ([time, "full"], "full"),
+        "one that answers later": ([time, "late"], ""),
+        "no storage": ([{"round": 2, "storage": None}], ""),
+        "another file": ([time, None, of_other], "survey must be the one first met"),
+        "a report of no survey": ([time, None, "[]"], "survey must be the one first met"),
+        "what is no JSON": ([time, None, "good"], ""),
+        "nothing": ([time, None, "null"], ""),
+    }
+    found = ask("refusedRounds", {**content, "cases": [case for case, _ in cases.values()]})
+    for name, refusals in zip(cases, found, strict=True):
+        message = cases[name][1]
+        for refusal in refusals:
+            assert (refusal is None) == (message is None), name
+            assert refusal is None or refusal["message"].startswith(message), name
+
+
+def test_a_device_is_silent_in_the_rounds_that_it_has_not_drawn():
+    """And in all that it has drawn it answers; a survey asked once knows no rounds."""
+    domain = uldp.Domain(["good", "bad"], ["bad"])
+    mechanism = uldp.UtilityOptimizedRR(domain, 1.0)
+    repeat = {"keep": "nothing", "rounds": 4, "reports": 2}
+    survey = Survey("panel", {"q": mechanism}, repeat)
+    kept = json.dumps({"survey": survey.digest, "rounds": [1, 3], "reports": {}})
+    content = {"text": survey.to_json(), "question": "q", "answer": "good"}
+    cases = [[{"round": t}, None, kept] for t in range(1, 5)]
+    found = ask("refusedRounds", {**content, "cases": cases})
+    said = "round must be one in which this device takes part"
+    assert [one[0] and one[0]["message"] for one in found] == [None, said, None, said]
+    once = {**content, "text": Survey("once", {"q": mechanism}).to_json()}
+    for refusal, _ in ask("refusedRounds", {**once, "cases": [[{"round": 1}], [{"storage": {}}]]}):
+        assert_named(refusal)
+        assert refusal["message"].startswith("options")
 
 
 # --- refusals ------------------------------------------------------------------------------------

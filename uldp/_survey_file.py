@@ -147,7 +147,7 @@ def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
 
 def _repeat(value: Any, where: str) -> Mapping[str, Any]:
     keep = value.get("keep") if isinstance(value, dict) else None
-    if keep not in ("first", "nothing"):
+    if not isinstance(keep, str) or keep not in ("first", "nothing"):
         raise ValueError(f'{where} must be an object whose "keep" is "first" or "nothing"')
     draws_often = keep == "nothing"
     json_object(value, where, {"keep", "rounds"} | ({"reports"} if draws_often else set()))

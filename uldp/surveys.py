@@ -114,6 +114,8 @@ class Survey:
             _checks.instance(mechanism, f"questions[{name!r}]", Mechanism)
         if repeat is not None and not isinstance(repeat, Mapping):
             raise TypeError(f"repeat must be a mapping such as that of a plan, got {repeat!r}")
+        for key in repeat or ():
+            _checks.instance(key, "each key in repeat", str)
         self._set(_survey_file.write_survey(id, questions, repeat))
         for name, mechanism in questions.items():
             if self.questions[name] != mechanism:
