@@ -308,6 +308,7 @@ def enumerated() -> dict[str, tuple[uldp.Mechanism, list[Any]]]:
         (Survey.from_json(one["text"]), [q["name"] for q in one["questions"] if "matrix" in q])
         for one in VECTORS["surveys"]
     ]
+    surveys = [(survey, names) for survey, names in surveys if not survey.repeat]
     surveys.append((Survey("small", SMALL), [*SMALL]))
     asked = [{"text": survey.to_json(), "names": names} for survey, names in surveys]
     for (survey, names), answers in zip(surveys, ask("laws", asked), strict=True):
