@@ -976,10 +976,11 @@ class Service(BaseHTTPRequestHandler):
     """What a survey page needs of a server: files, and a place to send messages to."""
 
     kept: list[bytes]
+    addresses: list[str]
     survey: Survey
 
     def do_GET(self) -> None:
-        name = self.path.strip("/")
+        name = self.path.strip("/").partition("?")[0]
         data, kind = b"", "text/html; charset=utf-8"
         if name == "survey.json":
             data, kind = self.survey.to_json().encode(), "application/json"
@@ -991,6 +992,7 @@ class Service(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def do_POST(self) -> None:
+        self.addresses.append(self.path)
         self.kept.append(self.rfile.read(int(self.headers["Content-Length"])))
         self.send_response(204)
         self.end_headers()
@@ -1003,7 +1005,7 @@ class Service(BaseHTTPRequestHandler):
 def service() -> Iterator[tuple[str, type[Service]]]:
     mood = uldp.Domain(["good", "fair", "bad"], sensitive=["bad"])
     survey = Survey("page", {n: uldp.UtilityOptimizedRR(mood, 40.0) for n in ("today", "week")})
-    handler = type("Handler", (Service,), {"kept": [], "survey": survey})
+    handler = type("Handler", (Service,), {"kept": [], "addresses": [], "survey": survey})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}", handler
@@ -1026,6 +1028,52 @@ def test_the_example_page_sends_what_is_answered_once(browser, service):
     tab.get_by_text("You have answered. Thank you!").wait_for()
     assert not tab.get_by_role("button", name="Send").is_visible()
     assert len(handler.kept) == 1
+    context.close()
+
+
+def test_the_example_page_keeps_its_first_report(browser, service):
+    """At ε = 0.1, where twelve new reports would be the old ones with a probability of 2e-6."""
+    address, handler = service
+    mood = uldp.Domain(["good", "fair", "bad"], sensitive=["bad", "fair"])
+    mechanism = uldp.RandomizedResponse(mood, 0.1)
+    handler.survey = Survey("page", {f"{q}": mechanism for q in range(12)}, WAYS["first"])
+    context = browser.new_context()
+    tab = context.new_page()
+    for round, answer in ((1, "fair"), (2, "bad")):
+        tab.goto(f"{address}/example.html?round={round}")
+        for question in range(12):
+            tab.get_by_role("group", name=f"{question}", exact=True).get_by_label(answer).check()
+        tab.get_by_role("button", name="Send").click()
+        tab.get_by_text("Sent. Thank you!").wait_for()
+    assert handler.kept[:12] == handler.kept[12:]
+    assert handler.addresses == ["/messages?round=1"] * 12 + ["/messages?round=2"] * 12
+    for round, said in ((1, "You have answered."), (3, "Nothing was sent."), ("", "Nothing was")):
+        tab.goto(f"{address}/example.html?round={round}")
+        tab.get_by_text(said).wait_for()
+    assert len(handler.kept) == 24
+    context.close()
+
+
+def test_the_example_page_is_silent_in_the_rounds_that_it_has_not_drawn(browser, service):
+    address, handler = service
+    mood = uldp.Domain(["good", "bad"], sensitive=["bad"])
+    mechanism = uldp.UtilityOptimizedRR(mood, 40.0)
+    handler.survey = Survey("page", {"q": mechanism}, WAYS["one of two"])
+    context = browser.new_context()
+    tab = context.new_page()
+    asked = []
+    for round in (1, 2):
+        tab.goto(f"{address}/example.html?round={round}")
+        status = tab.get_by_role("status")
+        status.filter(has_not_text="One moment").wait_for(state="attached")
+        if "not asked this time" in status.inner_text():
+            continue
+        asked.append(round)
+        tab.get_by_label("good").check()
+        tab.get_by_role("button", name="Send").click()
+        tab.get_by_text("Sent. Thank you!").wait_for()
+    assert len(asked) == 1
+    assert handler.addresses == [f"/messages?round={asked[0]}"]
     context.close()
 
 
