@@ -12,11 +12,11 @@ export interface Options {
   secrets?: Secrets;
   /** For a survey that is repeated, where both must be there: which time it is asked, from 1. */
   round?: number;
-  storage?: Kept;
+  storage?: DeviceStorage;
 }
 
 /** Where a device keeps texts for as long as a survey is repeated, such as `localStorage`. */
-export interface Kept {
+export interface DeviceStorage {
   getItem(key: string): string | null;
   setItem(key: string, text: string): void;
 }
