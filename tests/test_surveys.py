@@ -329,6 +329,13 @@ def test_every_place_of_a_repetition_with_every_wrong_value(repeat):
                 assert accepted == (one.get("reports", 1) <= one["rounds"])
 
 
+def test_the_documented_repetition():
+    page = (ROOT / "book" / "survey_format.md").read_text(encoding="utf-8")
+    line = page.split("(survey-format-rounds)=")[1].split("```json\n")[1].split("```")[0]
+    survey = Survey("panel", SMALL.questions, json.loads(f"{{{line}}}")["repeat"])
+    assert f"  {line.strip()},\n" in survey.to_json()
+
+
 @given(st.text(max_size=60), st.integers(0, 1000), st.integers(0, 30))
 def test_fuzzed_texts(inserted, place, removed):
     text = SMALL.to_json()
