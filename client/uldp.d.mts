@@ -10,6 +10,25 @@ export type Secrets = ReadonlyMap<Label, string> | Readonly<Record<string, strin
 export interface Options {
   /** For a question with tags: an answer that is in the map is replaced by the bot of its tag. */
   secrets?: Secrets;
+  /** For a survey that is repeated, where both must be there: which time it is asked, from 1. */
+  round?: number;
+  storage?: DeviceStorage;
+}
+
+/** Where a device keeps texts for as long as a survey is repeated, such as `localStorage`. */
+export interface DeviceStorage {
+  getItem(key: string): string | null;
+  setItem(key: string, text: string): void;
+}
+
+/** How a survey is repeated; a user's level for a question is `epsilon` times `reports`. */
+export interface Repeat {
+  /** Whether a device sends its first report in all rounds, or new ones in some that it draws. */
+  readonly keep: "first" | "nothing";
+  /** How often it is asked. */
+  readonly rounds: number;
+  /** How many reports a device draws in all; 1 if it keeps the first. */
+  readonly reports: number;
 }
 
 export type Mechanism = "RR" | "RAPPOR" | "uRR" | "uRAP" | "uBD";
@@ -75,14 +94,28 @@ export interface Survey {
   /** The SHA-256 digest of the text in UTF-8, in hexadecimal digits. */
   readonly digest: string;
   readonly questions: readonly Question[];
+  /** How it is repeated, if it is. */
+  readonly repeat?: Repeat;
+
+  /**
+   * Whether a device answers in a round; it is silent in the others, whatever the answer is. True
+   * if the survey is not repeated.
+   *
+   * @throws {SurveyError} As `privatize`.
+   */
+  takesPart(options?: Options): boolean;
 
   /**
    * Perturb an answer and return the message to be sent.
    *
+   * If the survey is repeated, the report is stored before it is returned; where one is stored for
+   * this round, or a first one is kept, that is returned, whatever the answer has become.
+   *
    * @param question The name of the question.
    * @param answer A label as in the file, of the same type.
-   * @throws {SurveyError} If there is no such question or label, or the secret map does not fit. The
-   *   error names what is wrong, and neither the answer nor anything of the map.
+   * @throws {SurveyError} If there is no such question or label, or the secret map does not fit; if
+   *   the device takes no part in the round, or the storage keeps nothing or knows another file of
+   *   this id. The error names what is wrong, and neither the answer nor anything of the map.
    */
   privatize(question: string, answer: Label, options?: Options): Uint8Array;
 

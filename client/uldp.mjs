@@ -10,6 +10,7 @@ const VERSION = 2;
 const MAGIC = [0x75, 0x6c, 0x64, 0x70]; // "uldp"
 const [HEADER_BYTES, CHECKSUM_BYTES] = [48, 4];
 const [MOST_QUESTIONS, MOST_VALUES, WORD] = [2 ** 16, 2 ** 26, 2 ** 32];
+const MOST_ROUNDS = 1000;
 const [WORDS_AT_ONCE, SURE_WORDS] = [16, 2];
 const QUESTION_KEYS = ["name", "labels", "sensitive", "mechanism", "epsilon"];
 const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD"];
@@ -45,7 +46,47 @@ export function parseSurvey(file) {
  * what has its two methods.
  */
 export function rehearse(survey, question, answer, coins, options) {
-  return survey.message(question, survey.question(question).perturb(answer, options, coins));
+  const asked = survey.question(question);
+  if (!survey.repeat) return survey.message(question, asked.perturb(answer, options, coins));
+  const { kept, slot, others, store } = recall(survey, options, coins);
+  const report = asked.perturb(answer, others, coins);
+  if (!kept.rounds.includes(slot)) throw refusal("round", "one in which this device takes part");
+  const key = `${slot} ${asked.number}`;
+  if (!Object.hasOwn(kept.reports, key)) {
+    kept.reports[key] = [...report];
+    store(kept);
+  }
+  return survey.message(question, Uint8Array.from(kept.reports[key]));
+}
+
+/**
+ * What a device keeps of a survey that is repeated: the rounds that it has drawn, and its report to
+ * each question in each of them, never an answer. Nothing is drawn twice, or used before it is
+ * stored.
+ */
+function recall(survey, options, coins) {
+  if (kindOf(options) !== "Object") throw refusal("options", "an object");
+  checkKeys(options, "options", ["round", "storage"], ["secrets"]);
+  const { round, storage, ...others } = options;
+  const { keep, rounds, reports } = survey.repeat;
+  checkNumber(round, "round", 1, rounds, "a whole number");
+  const key = `uldp ${survey.id}`;
+  const store = (content) => {
+    const text = JSON.stringify(content);
+    storage.setItem(key, text);
+    if (storage.getItem(key) !== text) throw refusal("storage", "one that keeps what it is given");
+    return content;
+  };
+  const begin = () => {
+    const slots = Array.from({ length: keep === "first" ? 1 : rounds }, (_, i) => i + 1);
+    let left = reports;
+    const drawn = slots.filter((t) => coins.choose(slots.length + 1 - t, "round") < left && left--);
+    return store({ survey: survey.digest, rounds: drawn, reports: {} });
+  };
+  const text = storage.getItem(key);
+  const kept = text ? JSON.parse(text) : begin();
+  if (kept.survey !== survey.digest) throw refusal("survey", "the one first met under its id");
+  return { kept, slot: keep === "first" ? 1 : round, others, store };
 }
 
 /** Exact random choices, from a function that fills a Uint32Array with random bits. */
@@ -94,6 +135,8 @@ export class Coins {
   }
 }
 
+const systemCoins = () => new Coins((words) => crypto.getRandomValues(words)); // wiped by Coins
+
 class Survey {
   #questions;
   #digest;
@@ -102,9 +145,10 @@ class Survey {
     if (/\p{Surrogate}/u.test(text)) throw refusal("the file", "text that UTF-8 can hold");
     if (kindOf(content) !== "Object") throw refusal("the file", "an object");
     if (content.uldp !== VERSION) throw refusal("uldp", `the version, ${VERSION}`);
-    checkKeys(content, "the file", ["uldp", "id", "questions"], []);
+    checkKeys(content, "the file", ["uldp", "id", "questions"], ["repeat"]);
     this.text = text;
     this.id = checkText(content.id, "id");
+    if (content.repeat !== undefined) this.repeat = checkRepeat(content.repeat);
     const entries = checkArray(content.questions, "questions", 1, MOST_QUESTIONS);
     this.questions = Object.freeze(entries.map((entry, number) => new Question(entry, number)));
     this.#questions = new Map(this.questions.map((question) => [question.name, question]));
@@ -115,8 +159,13 @@ class Survey {
   }
 
   privatize(question, answer, options) {
-    const coins = new Coins((words) => crypto.getRandomValues(words)); // no bits stay behind
-    return rehearse(this, question, answer, coins, options);
+    return rehearse(this, question, answer, systemCoins(), options);
+  }
+
+  takesPart(options) {
+    if (!this.repeat) return true;
+    const { kept, slot } = recall(this, options, systemCoins());
+    return kept.rounds.includes(slot);
   }
 
   question(name) {
@@ -389,6 +438,17 @@ function checkKeys(entry, where, required, optional) {
   if (Object.keys(entry).some((key) => !known.includes(key))) {
     throw refusal(where, `an object with no key but ${known.join(", ")}`);
   }
+}
+
+function checkRepeat(repeat) {
+  const { keep, rounds, reports = 1 } = repeat ?? {};
+  if (!["first", "nothing"].includes(keep)) {
+    throw refusal("repeat", "an object that keeps first or nothing");
+  }
+  checkKeys(repeat, "repeat", ["keep", "rounds", ...(keep === "first" ? [] : ["reports"])], []);
+  checkNumber(rounds, "repeat.rounds", 1, MOST_ROUNDS, "a whole number");
+  checkNumber(reports, "repeat.reports", 1, rounds, "a whole number");
+  return Object.freeze({ keep, rounds, reports });
 }
 
 function checkArray(value, where, least, most = Infinity) {

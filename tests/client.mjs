@@ -72,7 +72,91 @@ function leaves(survey, question, answer, options) {
   return found;
 }
 
+/** A storage like that of a browser; one that is told so is full, drops or changes what comes. */
+class Storage {
+  texts = new Map();
+  trouble = null;
+
+  getItem(key) {
+    if (this.trouble === "late") return Promise.resolve(null);
+    return this.texts.get(key) ?? null;
+  }
+
+  setItem(key, text) {
+    if (this.trouble === "full") throw new Error("full");
+    if (this.trouble !== "deaf") this.texts.set(key, this.trouble === "short" ? "" : text);
+  }
+}
+
+/** What a device sends if it is asked so often: "silent", or "failed" if it cannot store. */
+function answered(survey, question, events, coins) {
+  const storage = new Storage();
+  return events.map(([round, answer, trouble = null]) => {
+    storage.trouble = trouble;
+    try {
+      const options = { round, storage };
+      const message = rehearse(survey, question, answer, coins, options);
+      return trouble === "lost" ? trouble : hex(reportOf(message));
+    } catch (error) {
+      return error.name === "SurveyError" ? "silent" : "failed";
+    }
+  });
+}
+
 const TASKS = {
+  repeated: ({ text, question, courses }) => {
+    const survey = parseSurvey(text);
+    return courses.map((events) => {
+      const found = [];
+      let told = [];
+      while (told) {
+        const coins = new ToldCoins(told);
+        const report = answered(survey, question, events, coins).join(" ");
+        const path = coins.made.map(({ chances, n, made }) =>
+          n ? [n] : [chances[1], chances[0], made],
+        );
+        found.push({ report, path });
+        told = following(coins.made);
+      }
+      return found;
+    });
+  },
+
+  panel: ({ text, question, answers }) => {
+    const survey = parseSurvey(text);
+    const rounds = Array.from({ length: survey.repeat.rounds }, (_, i) => i + 1);
+    return answers.map((answer) => {
+      const storage = new Storage();
+      return rounds.map((round) => {
+        const options = { round, storage };
+        if (!survey.takesPart(options)) return null;
+        return hex(survey.privatize(question, answer, options));
+      });
+    });
+  },
+
+  stored: ({ text, question, answers, told }) => {
+    const survey = parseSurvey(text);
+    return answers.map((answer) => {
+      const storage = new Storage();
+      rehearse(survey, question, answer, new ToldCoins(told), { round: 1, storage });
+      return [...storage.texts];
+    });
+  },
+
+  refusedRounds: ({ text, question, answer, cases }) => {
+    const survey = parseSurvey(text);
+    return cases.map(([options, trouble = null, before = null]) => {
+      const storage = new Storage();
+      if (before !== null) storage.setItem(`uldp ${survey.id}`, before);
+      storage.trouble = trouble;
+      const isTime = Object.hasOwn(options ?? {}, "round") && !("storage" in options);
+      const all = isTime ? { ...options, storage } : options;
+      const other = survey.repeat ? refusal(() => survey.takesPart(all ?? undefined)) : null;
+      return [refusal(() => survey.privatize(question, answer, all ?? undefined)), other];
+    });
+  },
+
   digests: (texts) => texts.map((text) => hex(sha256(bytesOf(text)))),
 
   facts: (texts) =>
@@ -85,7 +169,7 @@ const TASKS = {
         sensitive_values: one.sensitiveValues,
         decisions: one.decisions,
       }));
-      return { digest: survey.digest, id: survey.id, questions };
+      return { digest: survey.digest, id: survey.id, repeat: survey.repeat ?? null, questions };
     }),
 
   messages: ({ text, reports }) => {

@@ -72,6 +72,7 @@ def test_the_index_names_every_statement_once() -> None:
         for cell in nbformat.read(path, as_version=4).cells
         if cell.cell_type == "markdown"
     )
+    pages += "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "book").glob("*.md"))
     labels = re.findall(r"\{prf:(?!proof|ref)\w+\}.*\n:label: (\S+)", pages)
     index = (ROOT / "book" / "bibliography.md").read_text(encoding="utf-8")
     assert labels

@@ -275,6 +275,21 @@ def test_where_privacy_is_high_each_user_is_asked_once_and_otherwise_always():
     assert "every survey, 4 of 4" in always.advice
 
 
+@pytest.mark.parametrize(("total", "fixed"), [(0.1, False), (8.0, False), (1.0, True)])
+def test_a_plan_goes_into_a_survey_file(total, fixed):
+    """For every plan, and with the words of its advice; what a device spends is the total."""
+    domain = uldp.Domain(["a", "b", "c", "d"], sensitive=["a", "b"])
+    for one in repeated.plans(domain, total, 5, 1_000, fixed=fixed):
+        survey = uldp.Survey("panel", {"q": one.mechanism}, one.repeat)
+        assert survey.repeat == one.repeat
+        assert survey.repeat["rounds"] == one.surveys
+        assert survey.repeat["keep"] == one.keeps
+        spent = survey.questions["q"].epsilon * survey.repeat.get("reports", 1)
+        assert spent == pytest.approx(one.total, rel=1e-12)
+        (line,) = (line for line in survey.to_json().splitlines() if "repeat" in line)
+        assert one.advice.endswith(f" In the survey file: {line.strip().rstrip(',')}.")
+
+
 def test_a_survey_of_fewer_users_than_groups_has_no_empty_group():
     found = repeated.plans(uldp.Domain(3, sensitive=[0]), 1.0, 5, 2)
     assert {one.reports for one in found} == {3, 4, 5}

@@ -222,8 +222,16 @@ SMALL = Survey(
         "cell": uldp.UtilityOptimizedRR(CELLS, 1.0),
         "number": uldp.Rappor(uldp.Domain(3, [1]), 1.0),
     },
+    {"keep": "nothing", "rounds": 3, "reports": 2},
 )
 CONTENT = json.loads(SMALL.to_json())
+KEPT = [
+    {"keep": "first", "rounds": 1},
+    {"keep": "first", "rounds": 1000},
+    {"keep": "nothing", "rounds": 1, "reports": 1},
+    {"keep": "nothing", "rounds": 1000, "reports": 1},
+    {"keep": "nothing", "rounds": 1000, "reports": 1000},
+]
 PLACES_OF_CONTENT = paths(CONTENT)
 SCALARS = [
     *(..., None, True, False, 0, 1, 2, 3, -1, 0.5, 1.5, 1e-10, 501, 2**53, 1e308, "", "a", "bad"),
@@ -286,7 +294,46 @@ def test_fuzzed_surveys(data):
     if is_survey(text):
         assert SCHEMA.is_valid(content)
         survey = Survey.from_json(text)
-        assert dict(Survey(survey.id, survey.questions).questions) == dict(survey.questions)
+        same = Survey(survey.id, survey.questions, survey.repeat)
+        assert dict(same.questions) == dict(survey.questions)
+        assert same.repeat == survey.repeat
+
+
+@pytest.mark.parametrize("repeat", KEPT, ids=str)
+def test_a_survey_says_how_it_is_asked_again(repeat):
+    survey = Survey("panel", SMALL.questions, repeat)
+    for other in (survey, Survey.from_json(survey.to_json()), pickle.loads(pickle.dumps(survey))):
+        assert other.repeat == repeat
+        assert [*other.repeat] == [*repeat]
+        assert other == survey
+    SCHEMA.validate(json.loads(survey.to_json()))
+    with pytest.raises(TypeError):
+        survey.repeat["rounds"] = 2000
+    once = Survey("panel", SMALL.questions)
+    assert once.repeat is None
+    assert once.digest != survey.digest
+    assert '"repeat"' not in once.to_json()
+
+
+@pytest.mark.parametrize("repeat", KEPT, ids=str)
+def test_every_place_of_a_repetition_with_every_wrong_value(repeat):
+    """What the schema cannot say is that there are no more reports than rounds."""
+    right = {**CONTENT, "repeat": repeat}
+    for path in paths(repeat):
+        for new in [*SCALARS, 1000, 1001, "first", "nothing", "per value"]:
+            content = changed(right, ("repeat", *path), new)
+            fits, accepted = SCHEMA.is_valid(content), is_survey(json.dumps(content))
+            assert fits or not accepted, (path, new)
+            one = content.get("repeat")
+            if fits and isinstance(one, dict):
+                assert accepted == (one.get("reports", 1) <= one["rounds"])
+
+
+def test_the_documented_repetition():
+    page = (ROOT / "book" / "survey_format.md").read_text(encoding="utf-8")
+    line = page.split("(survey-format-rounds)=")[1].split("```json\n")[1].split("```")[0]
+    survey = Survey("panel", SMALL.questions, json.loads(f"{{{line}}}")["repeat"])
+    assert f"  {line.strip()},\n" in survey.to_json()
 
 
 @given(st.text(max_size=60), st.integers(0, 1000), st.integers(0, 30))

@@ -97,7 +97,9 @@ def surveys() -> list[str]:
     cells = uldp.Domain.product(
         age=["18-29", "30+"], drug=["none", "some"], sensitive=lambda age, drug: drug == "some"
     )
-    named = [
+    once = {"keep": "first", "rounds": 12}
+    often = {"keep": "nothing", "rounds": 12, "reports": 3}
+    named: list[tuple[Any, ...]] = [
         ("every mechanism", each),
         ("personalized", personalized),
         ("edges", edges),
@@ -107,6 +109,8 @@ def surveys() -> list[str]:
             "product, with names such as __proto__ and 7",
             {"__proto__": urr(cells, 1.0), "7": urr(cells, 1.0)},
         ),
+        ("repeated, the first report", {"mood": urr(MOOD, 1.0)}, once),
+        ("repeated, new reports", {"mood": urr(MOOD, 1.0)}, often),
     ]
     by_hand = (
         '\r\n {"questions":[{"epsilon":1e0,"theta":5E-1,"mechanism":"uRAP","sensitive":[ "\\u00e9",'
@@ -114,7 +118,7 @@ def surveys() -> list[str]:
         '{"labels":[10,-3,0],"sensitive":[0,10],"mechanism":"uBD","sizes":[[1,1]],"name":"numbers",'
         '"epsilon":2}],"id":"\\"by hand\\"","uldp":2} \n\n'
     )
-    return [*(uldp.Survey(name, questions).to_json() for name, questions in named), by_hand]
+    return [*(uldp.Survey(*one).to_json() for one in named), by_hand]
 
 
 def chosen_reports(mechanism: Mechanism) -> np.ndarray[Any, Any]:
@@ -251,6 +255,7 @@ def refused_surveys() -> list[dict[str, str]]:
         return changed(why, questions=[{k: v for k, v in entry.items() if v is not ...}])
 
     design = {"mechanism": "uBD", "theta": ...}
+    often = {"keep": "nothing", "rounds": 12, "reports": 3}
     return [
         {"why": "no JSON", "text": json.dumps(right)[:-1]},
         {"why": "empty", "text": ""},
@@ -264,6 +269,25 @@ def refused_surveys() -> list[dict[str, str]]:
         *(changed("no questions", questions=wrong) for wrong in ([], {}, None, "mood")),
         *(changed("no question", questions=[wrong]) for wrong in (None, [], {}, "mood")),
         changed("an unknown key", note="hello"),
+        *(
+            changed("no way to be asked again", repeat=wrong)
+            for wrong in (None, {}, [], "first", 12, {"keep": "first"}, {"rounds": 12})
+        ),
+        *(
+            changed("a device keeps something else", repeat={"keep": wrong, "rounds": 12})
+            for wrong in ("", "per value", None, 1, ["first"])
+        ),
+        *(
+            changed("rounds are no number of them", repeat={"keep": "first", "rounds": wrong})
+            for wrong in (0, -1, 1.5, 1001, "12", None, True, [12])
+        ),
+        *(
+            changed("reports are no number of rounds", repeat={**often, "reports": wrong})
+            for wrong in (0, -1, 1.5, 13, "3", None, True)
+        ),
+        changed("reports are missing", repeat={"keep": "nothing", "rounds": 12}),
+        changed("reports are of no use", repeat={**often, "keep": "first"}),
+        changed("an unknown key", repeat={"keep": "first", "rounds": 12, "start": 1}),
         changed("a repeated name", questions=right["questions"] * 2),
         *(asked("name is no text", name=wrong) for wrong in ("", None, 7, "a\tb", ...)),
         *(asked("labels are none", labels=wrong) for wrong in ([], None, "ab", {}, True, ..., 0)),

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Set
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from uldp.domain import Domain, Label, ProductDomain
@@ -21,6 +22,7 @@ __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "wri
 
 LARGEST_LABEL = 2**53 - 1
 MOST_QUESTIONS = 2**16
+MOST_ROUNDS = 1000
 SHOWN_CHARACTERS = 100
 NOT_IN_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -42,15 +44,18 @@ class Content(NamedTuple):
         The name of the survey.
     questions : dict of str to Mechanism
         The mechanism of each question, in order.
+    repeat : mapping of str to str or int, or None
+        What a device keeps, and how often the survey is asked and answered; None if it is once.
     """
 
     id: str
     questions: dict[str, Mechanism]
+    repeat: Mapping[str, Any] | None
 
 
 def read_survey(text: str) -> Content:
     """Return what the text of a survey file says, or raise a ValueError that says what is wrong."""
-    file = json_object(read_json(text), "the file", {"uldp", "id", "questions"})
+    file = json_object(read_json(text), "the file", {"uldp", "id", "questions"}, {"repeat"})
     questions: dict[str, Mechanism] = {}
     for number, entry in enumerate(_array(file["questions"], "questions", 1, MOST_QUESTIONS)):
         where = f"questions[{number}]"
@@ -58,18 +63,23 @@ def read_survey(text: str) -> Content:
         if name in questions:
             raise ValueError(f"{where}.name must differ from the others, got {excerpt(name)}")
         questions[name] = mechanism
-    return Content(_text(file["id"], "id"), questions)
+    repeat = _repeat(file["repeat"], "repeat") if "repeat" in file else None
+    return Content(_text(file["id"], "id"), questions, repeat)
 
 
-def write_survey(id: str, questions: Mapping[str, Mechanism]) -> str:
+def write_survey(
+    id: str, questions: Mapping[str, Mechanism], repeat: Mapping[str, Any] | None = None
+) -> str:
     """Return the text of a survey file; whether all of it can stand there, `read_survey` finds."""
     blocks = []
     for name, mechanism in questions.items():
         entries = {"name": name, **_domain_entries(mechanism.domain), **_own_entries(mechanism)}
         lines = (f"      {_json(key)}: {_json(value)}" for key, value in entries.items())
         blocks.append("    {\n" + ",\n".join(lines) + "\n    }")
-    head = f'{{\n  "uldp": {VERSION},\n  "id": {_json(id)},\n  "questions": [\n'
-    return head + ",\n".join(blocks) + "\n  ]\n}\n"
+    head = f'{{\n  "uldp": {VERSION},\n  "id": {_json(id)},\n'
+    if repeat is not None:
+        head += f'  "repeat": {_json(dict(_repeat(dict(repeat), "repeat")))},\n'
+    return head + '  "questions": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
 
 
 def read_json(text: str) -> Any:
@@ -133,6 +143,25 @@ def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
     if "sizes" in given and vars(mechanism)["sizes"] != given["sizes"]:
         raise ValueError(f"{where}.sizes must increase, with probabilities above 0")
     return name, mechanism
+
+
+def _repeat(value: Any, where: str) -> Mapping[str, Any]:
+    keep = value.get("keep") if isinstance(value, dict) else None
+    if not isinstance(keep, str) or keep not in ("first", "nothing"):
+        raise ValueError(f'{where} must be an object whose "keep" is "first" or "nothing"')
+    draws_often = keep == "nothing"
+    json_object(value, where, {"keep", "rounds"} | ({"reports"} if draws_often else set()))
+    rounds = _count(value["rounds"], f"{where}.rounds", MOST_ROUNDS)
+    if not draws_often:
+        return MappingProxyType({"keep": keep, "rounds": rounds})
+    reports = _count(value["reports"], f"{where}.reports", rounds)
+    return MappingProxyType({"keep": keep, "rounds": rounds, "reports": reports})
+
+
+def _count(value: Any, where: str, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise ValueError(f"{where} must be a whole number from 1 to {most}, got {excerpt(value)}")
+    return value
 
 
 def _sizes(value: Any, where: str) -> tuple[tuple[int, float], ...]:

@@ -211,13 +211,14 @@ def users_needed(
     share: float,
     level: float = 0.95,
 ) -> int:
-    """Return the least n at which Σ p̂ over the targets is within a margin of p(T), forgers or not.
+    """Return n with which Σ p̂ over the targets is within a margin of p(T), forgers or not.
 
     Of n reports a share β is forged, in the worst way up or down. The forgers move the sum by
     b = β max(max D_yT - p(T), p(T) - min D_yT) at most, on which no number of users has an effect;
     what is left of the margin is for the chance of the honest reports, by the central limit
     theorem: n = (1 - β) v z²/(margin - b)² with v = n Var Σ p̂ at p of n honest users, and z the
-    quantile of the level.
+    quantile of the level on both sides. Without forgers it is the least such n; with them it is
+    enough, and fewer may be, as they move the sum to one side.
 
     Parameters
     ----------

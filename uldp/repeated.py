@@ -11,11 +11,12 @@ reveal. For one report it is that of Definition 2, whose revealed values set no 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -393,8 +394,19 @@ class Plan:
     revealed: float
 
     @property
+    def repeat(self) -> dict[str, Any]:
+        """What `uldp.Survey` takes to say so in its file, one round for each of the T surveys."""
+        if self.keeps == "first":
+            return {"keep": "first", "rounds": self.surveys}
+        return {"keep": "nothing", "rounds": self.surveys, "reports": self.reports}
+
+    @property
     def advice(self) -> str:
-        """What the device has to do, in a sentence or two."""
+        """What the device has to do, in a few sentences, and what its survey file says for it."""
+        return f"{self._rule} In the survey file: {json.dumps({'repeat': self.repeat})[1:-1]}."
+
+    @property
+    def _rule(self) -> str:
         if self.keeps == "first":
             return (
                 f"Draw one report at ε = {self.mechanism.epsilon:.4g}, keep it, and send it in "

@@ -64,6 +64,12 @@ class Survey:
     questions : mapping of str to Mechanism
         The mechanism of each question by its name, in order, 1 to 65,536 of them. For the
         personalized mechanism it is the common one, over a `uldp.personalized.TaggedDomain`.
+    repeat : mapping, optional
+        How the survey is asked again, as its file has it and `uldp.repeated.Plan.repeat` gives it:
+        ``{"keep": "first", "rounds": T}`` if a device sends its first report in each of T rounds,
+        and ``{"keep": "nothing", "rounds": T, "reports": m}`` if it makes m new ones, in rounds
+        that it has drawn beforehand. T is 1 to 1000, m 1 to T. By default it is asked once. The
+        client in JavaScript follows it; the levels of the m reports add up.
 
     Attributes
     ----------
@@ -71,6 +77,8 @@ class Survey:
         The name of the survey.
     questions : mapping of str to Mechanism
         The mechanisms as the file has them; read-only.
+    repeat : mapping or None
+        How the survey is asked again, read-only; None if it is asked once.
     digest : str
         The SHA-256 digest of the file in hexadecimal digits.
 
@@ -78,28 +86,38 @@ class Survey:
     ------
     ValueError
         If a string is empty or holds a control character, a label lies beyond 2^53, there are no
-        questions, a mechanism is none of `uldp.mechanisms`, or its best θ is so near 1 that it is 1
-        as a number.
+        questions, a mechanism is none of `uldp.mechanisms`, its best θ is so near 1 that it is 1
+        as a number, or there is no such way to be asked again.
     TypeError
         If an argument is of the wrong type.
     """
 
     id: str
     questions: Mapping[str, Mechanism]
+    repeat: Mapping[str, Any] | None
     digest: str
     _text: str
     _digest: bytes
     _names: list[str]
     _widths: list[int]
 
-    def __init__(self, id: str, questions: Mapping[str, Mechanism]) -> None:
+    def __init__(
+        self,
+        id: str,
+        questions: Mapping[str, Mechanism],
+        repeat: Mapping[str, Any] | None = None,
+    ) -> None:
         _checks.instance(id, "id", str)
         if not isinstance(questions, Mapping):
             raise TypeError(f"questions must map names to mechanisms, got {questions!r}")
         for name, mechanism in questions.items():
             _checks.instance(name, "each name in questions", str)
             _checks.instance(mechanism, f"questions[{name!r}]", Mechanism)
-        self._set(_survey_file.write_survey(id, questions))
+        if repeat is not None and not isinstance(repeat, Mapping):
+            raise TypeError(f"repeat must be a mapping such as that of a plan, got {repeat!r}")
+        for key in repeat or ():
+            _checks.instance(key, "each key in repeat", str)
+        self._set(_survey_file.write_survey(id, questions, repeat))
         for name, mechanism in questions.items():
             if self.questions[name] != mechanism:
                 raise ValueError(
@@ -114,6 +132,7 @@ class Survey:
             self,
             id=content.id,
             questions=MappingProxyType(content.questions),
+            repeat=content.repeat,
             digest=digest.hexdigest(),
             _text=text,
             _digest=digest.digest(),

@@ -46,6 +46,22 @@ def not_mechanisms_of_questions() -> list[object]:
     ]
 
 
+def not_repetitions() -> list[object]:
+    first = {"keep": "first", "rounds": 4}
+    often = {"keep": "nothing", "rounds": 4, "reports": 2}
+    keeps = [*NOT_STRINGS, "", "First", "per value", "while same", np.array("first")]
+    return [
+        *(1, 1.5, "first", b"first", [], ["first"], [first], set(), object(), SURVEY, {}),
+        *({**first, "keep": wrong} for wrong in keeps),
+        *({**first, "rounds": wrong} for wrong in whole(0, -1, 1001)),
+        *({**often, "rounds": wrong} for wrong in whole(0, -1, 1, 1001)),
+        *({**often, "reports": wrong} for wrong in whole(0, -1, 5)),
+        *({**often, "keep": "first"}, {**first, "keep": "nothing"}),
+        *({key: value for key, value in often.items() if key != one} for one in often),
+        *({**first, wrong: 1} for wrong in ("", "surveys", "reports", 1, None, ("a",))),
+    ]
+
+
 def texts(right: str) -> list[object]:
     """What is not the text of a file of this kind."""
     content = json.loads(right)
@@ -88,6 +104,7 @@ def calls_of_surveys() -> list[Call]:
             uldp.Survey,
             id=("survey", [*NOT_STRINGS, "", "a\n", "\ud800", "\x7f"]),
             questions=({"uRAP": URAP, "two sizes": TWO_SIZES}, not_mechanisms_of_questions()),
+            repeat=({"keep": "nothing", "rounds": 4, "reports": 2}, not_repetitions()),
         ),
         call(uldp.Survey.from_json, text=(SURVEY.to_json(), texts(SURVEY.to_json()))),
         call(
