@@ -1,8 +1,9 @@
-"""Time the collector on files of up to 10^8 reports; exit with 1 if a report is lost or repeated.
+"""Time the collector on files and on messages; exit with 1 if a report is lost or repeated.
 
-The files, of a million reports each, are written to a temporary folder (0.5 GB) and deleted.
-Seconds are those on the clock with a cluster that has started and files that have just been
-written; CPU seconds are those of all its processes. Once, one of two workers is killed halfway.
+Up to 10^8 reports lie in files of a million each, in a temporary folder (0.5 GB) that is deleted;
+of 10^6 messages one in a hundred is garbage. Seconds are those on the clock with a cluster that has
+started and files that have just been written; CPU seconds are those of all its processes. Once
+among files and once among messages, one of two workers is killed halfway.
 """
 
 import argparse
@@ -24,9 +25,10 @@ import numpy as np
 from distributed import Client
 from speed import circumstances
 
-from uldp import Mechanism, Survey, Tally, UtilityOptimizedRappor, UtilityOptimizedRR
+from uldp import Mechanism, Survey, Tallies, Tally, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.collecting import local_client, tally_file, tally_files, write_reports
 from uldp.datasets import census
+from uldp.wire import split
 
 HERE = Path(__file__).parent
 CENSUS = census()
@@ -35,7 +37,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "uRR": UtilityOptimizedRR(CENSUS.domain, EPSILON),
     "uRAP": UtilityOptimizedRappor(CENSUS.domain, EPSILON),
 }
-SURVEY = Survey("scale", MECHANISMS)
+SURVEY, FOREIGN = (Survey(name, MECHANISMS) for name in ("scale", "another survey"))
 RUNS = 3
 COLUMNS = (
     *("series", "mechanism", "k", "s", "epsilon", "workers", "parts", "reports", "bytes"),
@@ -58,16 +60,19 @@ class Sizes:
     files
         Numbers of files, increasing, by mechanism.
     messages
-        How many messages of one report are read.
+        How many messages of one report are read, of each mechanism.
+    mixed
+        How many messages of both are read, the garbage among them.
     """
 
     per_file: int
     files: dict[str, tuple[int, ...]]
     messages: int
+    mixed: int
 
 
-FULL = Sizes(10**6, {"uRR": (1, 10, 100), "uRAP": (1, 10, 30)}, 10**5)
-QUICK = Sizes(10**3, {"uRR": (1, 10), "uRAP": (1, 3)}, 10**3)
+FULL = Sizes(10**6, {"uRR": (1, 10, 100), "uRAP": (1, 10, 30)}, 10**5, 10**6)
+QUICK = Sizes(10**3, {"uRR": (1, 10), "uRAP": (1, 3)}, 10**3, 10**4)
 
 
 @dataclass(frozen=True)
@@ -125,11 +130,10 @@ def as_row(
     peak: float = nan,
 ) -> Row:
     """Return a line of the table; what was not measured is left empty."""
-    domain = MECHANISMS[name].domain
     seconds, cpu, complete = zip(*runs, strict=True)
     numbers = [median(seconds), min(seconds), max(seconds), median(cpu), peak]
     return [
-        *(series, name, str(domain.size), str(domain.sensitive.size), f"{EPSILON:g}"),
+        *(series, name, str(CENSUS.domain.size), str(CENSUS.domain.sensitive.size), f"{EPSILON:g}"),
         *map(str, (workers, *sizes)),
         *("" if isnan(number) else f"{number:.4g}" for number in numbers),
         "yes" if all(complete) else "NO",
@@ -179,6 +183,96 @@ def message_rows(messages: int) -> Iterator[Row]:
         yield as_row("messages", name, 1, (messages, messages, sum(map(len, sent))), runs)
 
 
+@dataclass(frozen=True)
+class Stream:
+    """Files of messages in a row, and the tallies of those that are not garbage."""
+
+    paths: list[Path]
+    tallies: Tallies
+    garbage: int
+
+    @classmethod
+    def write(cls, messages: int, folder: Path) -> "Stream":
+        """Write a hundred files of messages, of both questions and one in a hundred spoiled."""
+        rng = np.random.default_rng(3)
+        values = rng.choice(CENSUS.domain.size, size=messages, p=CENSUS.frequencies)
+        asked, spoiled = rng.random(messages) < 0.5, rng.random(messages) < 0.01
+        reports = {name: one.privatize(values, rng) for name, one in MECHANISMS.items()}
+        tallies = {
+            name: one.tally(reports[name][(asked == first) & ~spoiled])
+            for (name, one), first in zip(MECHANISMS.items(), (True, False), strict=True)
+        }
+        paths = []
+        for number, part in enumerate(np.array_split(np.arange(messages), 100)):
+            paths.append(folder / f"messages-{number}")
+            with paths[-1].open("wb") as file:
+                for place in part:
+                    name = "uRR" if asked[place] else "uRAP"
+                    message = SURVEY.message(name, reports[name][place])
+                    if spoiled[place]:
+                        others = reports[name][[place, place - 1]]
+                        message = spoil(message, FOREIGN.message(name, others[0]), rng)
+                    file.write(message)
+        return cls(paths, Tallies(SURVEY, tallies), int(spoiled.sum()))
+
+    def run(self, client: Client, kill_after: float = nan) -> Run:
+        """Read all files, each on a worker; kill one after so many seconds."""
+        start, cpu = perf_counter(), cpu_seconds(client)
+        readings = client.map(read, self.paths, pure=False)
+        if isnan(kill_after):
+            found = client.gather(readings)
+            seconds, cpu = perf_counter() - start, cpu_seconds(client) - cpu
+            return seconds, cpu, self.is_complete(found)
+        death = Timer(kill_after, os.kill, (min(client.run(os.getpid).values()), signal.SIGKILL))
+        death.start()
+        found = client.gather(readings)
+        seconds, in_time = perf_counter() - start, not death.is_alive()
+        death.join()
+        return seconds, nan, in_time and self.is_complete(found)
+
+    def is_complete(self, found: list[tuple[Tallies, int]]) -> bool:
+        """Tell whether each report was counted once; garbage in a row may be one piece."""
+        tallies, refused = zip(*found, strict=True)
+        return sum(tallies) == self.tallies and 0 < sum(refused) <= self.garbage
+
+
+def spoil(message: bytes, foreign: bytes, rng: np.random.Generator) -> bytes:
+    """Return what is no message of the survey: cut off, damaged, noise, or of another survey."""
+    match rng.integers(4):
+        case 0:
+            return message[: rng.integers(10, len(message))]
+        case 1:
+            damaged = bytearray(message)
+            damaged[rng.integers(len(message))] ^= 1 << rng.integers(8)
+            return bytes(damaged)
+        case 2:
+            return rng.bytes(len(message))
+        case _:
+            return foreign
+
+
+def read(path: Path) -> tuple[Tallies, int]:
+    """Tally the messages of a file, and return how many were refused."""
+    reading = SURVEY.read(split(path.read_bytes(), SURVEY.longest_message()))
+    return reading.tallies, reading.refused.total()
+
+
+def mixed_rows(messages: int, folder: Path) -> Iterator[Row]:
+    """Yield the lines on messages with garbage among them, at last with a worker killed."""
+    stream = Stream.write(messages, folder)
+    reports = sum(tally.n for tally in stream.tallies.values())
+    sizes = messages, reports, sum(path.stat().st_size for path in stream.paths)
+    for workers in (1, 2):
+        with local_client(workers) as client:
+            client.run(read, stream.paths[0])
+            runs = [stream.run(client) for _ in range(RUNS)]
+            peak = max(client.run(peak_memory).values())
+            yield as_row("mixed messages", "both", workers, sizes, runs, peak)
+            if workers == 2:
+                runs = [stream.run(client, median(run[0] for run in runs) / 2)]
+                yield as_row("mixed, one killed", "both", workers, sizes, runs)
+
+
 def main() -> int:
     """Measure, print and, at full size, store the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -186,7 +280,12 @@ def main() -> int:
     sizes = QUICK if parser.parse_args().quick else FULL
     loads, rows = [os.getloadavg()[0]], []
     with TemporaryDirectory() as folder:
-        for lines in (message_rows(sizes.messages), files_rows(sizes, Path(folder))):
+        home = Path(folder)
+        for lines in (
+            message_rows(sizes.messages),
+            mixed_rows(sizes.mixed, home),
+            files_rows(sizes, home),
+        ):
             for row in lines:
                 print("  ".join(map(str.ljust, row, WIDTHS)), flush=True)
                 rows.append(row)

@@ -24,6 +24,8 @@ def scale(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
     monkeypatch.setattr(scale, "local_client", threads)
     monkeypatch.setattr(scale.Files, "run_and_kill", lambda files, client, after: (1.0, 2.0, False))
+    read_all = scale.Stream.run
+    monkeypatch.setattr(scale.Stream, "run", lambda stream, client, _=0.0: read_all(stream, client))
     return scale
 
 
@@ -35,8 +37,8 @@ def test_the_quick_run_leaves_the_stored_table_alone(scale, monkeypatch, capsys)
     assert table.read_bytes() == before
     lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
     rows = [[cell.strip() for cell in line if cell] for line in lines]
-    assert [row[-1] for row in rows] == [*6 * ["yes"], "NO", *4 * ["yes"]]
-    assert [row[5:8] for row in rows[2:6]] == [
+    assert [row[-1] for row in rows] == [*9 * ["yes"], "NO", *4 * ["yes"]]
+    assert [row[5:8] for row in rows[5:9]] == [
         [workers, files, str(1_000 * int(files))] for workers in "12" for files in ("1", "10")
     ]
 
@@ -53,6 +55,15 @@ def test_files_hold_the_census(scale, tmp_path):
     share = (p[revealing] * mechanism.decoder.own[revealing]).sum()
     revealed = files.tallies[-1].counts[revealing].sum()
     assert stats.binomtest(int(revealed), 10_000, share).pvalue > FALSE_ALARM
+
+
+def test_a_stream_with_a_report_less_or_more_is_not_complete(scale, tmp_path):
+    stream = scale.Stream.write(1_000, tmp_path)
+    found = [scale.read(path) for path in stream.paths]
+    assert 0 < stream.garbage < 50
+    assert stream.is_complete(found)
+    assert not stream.is_complete(found[1:])
+    assert not stream.is_complete([*found, found[0]])
 
 
 def test_a_row(scale):
