@@ -117,7 +117,7 @@ def test_bounds_are_close_where_they_are_meant_to_be():
             uldp.UtilityOptimizedBlockDesign(CENSUS, epsilon),
             uldp.UtilityOptimizedRappor(CENSUS, epsilon),
         ):
-            for n, ratio in [(100, 3), (10**3, 1.15), (10**4, 1.009), (10**5, 1.001)]:
+            for n, ratio in [(100, 3), (10**3, 1.3), (10**4, 1.009), (10**5, 1.001)]:
                 lower, upper = Shuffled(mechanism, n).level(1e-6)
                 assert 1 < upper / lower < ratio
 
@@ -182,7 +182,7 @@ def test_swapped_answers_cannot_be_told_apart_at_a_large_delta():
     assert 0 < variation < 0.1
     assert shuffled.level(variation * 1.1) == (0.0, 0.0)
     assert shuffled.exact_level(variation * 1.1) == 0
-    assert 0 < shuffled.exact_level(variation * 0.9)
+    assert shuffled.exact_level(variation * 0.9) > 0
 
 
 def test_what_is_missed_is_never_left_out_of_an_upper_bound():
