@@ -168,6 +168,43 @@ def test_the_formula_is_the_definition_at_the_best_set_of_histograms(n, level):
         assert Shuffled(mechanism, n).exact_delta(level) == pytest.approx(found, rel=1e-9)
 
 
+def delta_by_fourier(one, both, neither, epsilon, n, level):
+    """E[(Σ L)_+]/n from the joint law of three counts, by its characteristic function.
+
+    They are of reports that hold x less those that hold x', of both together, and of all sets.
+    """
+    u, wide = math.expm1(epsilon), 2 * n + 1
+    z = np.exp(-2j * np.pi * np.fft.fftfreq(wide))[:, None, None]
+    t = np.exp(-2j * np.pi * np.arange(wide) / wide)[None, :, None]
+    p = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1))
+    revealed = 1 - neither - 2 * one - both
+    joint = np.fft.ifftn((revealed + p * (neither + one * t * (z + 1 / z) + both * t**2)) ** n).real
+    less = np.rint(np.fft.fftfreq(wide) * wide)[:, None, None]
+    both_counts, sets = np.arange(wide)[None, :, None], np.arange(n + 1)
+    first, second = ((both_counts + sign * less) / 2 for sign in (1, -1))
+    excess = (sets + u * first) - math.exp(level) * (sets + u * second)
+    return float((joint * np.maximum(excess, 0)).sum()) / n
+
+
+@pytest.mark.parametrize("level", [0.02, 0.1, 0.2, 0.4])
+def test_sets_by_fourier_sums(level):
+    """uRAP and a block design with sets of six, their kinds written down once more."""
+    epsilon, n, s, d, domain = 1.5, 45, 20, 6, uldp.Domain(30, sensitive=range(20))
+    root, sets = math.exp(epsilon / 2), 1 / (d * math.expm1(epsilon) + s)
+    kinds_of_bits = 1 / (root + 1) ** 2, 1 / (root * (root + 1) ** 2), root / (root + 1) ** 2
+    pairs = d * (s - d), d * (d - 1), (s - d) * (s - d - 1)
+    for mechanism, kinds in (
+        (uldp.UtilityOptimizedRappor(domain, epsilon), kinds_of_bits),
+        (
+            uldp.UtilityOptimizedBlockDesign(domain, epsilon, d),
+            [sets * number / (s - 1) for number in pairs],
+        ),
+    ):
+        found, shuffled = delta_by_fourier(*kinds, epsilon, n, level), Shuffled(mechanism, n)
+        assert shuffled.exact_delta(level) == pytest.approx(found, rel=1e-9, abs=1e-13)
+        assert shuffled.delta(level).lower < found < shuffled.delta(level).upper
+
+
 def test_one_report_has_the_level_of_the_mechanism():
     for mechanism in mechanisms(SIX, 1.0):
         one = Shuffled(mechanism, 1)
