@@ -3,10 +3,12 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains
 from scipy import stats
+from scipy.special import gammaln
 
 import uldp
 from uldp import shuffling
@@ -203,6 +205,13 @@ def test_sets_by_fourier_sums(level):
         found, shuffled = delta_by_fourier(*kinds, epsilon, n, level), Shuffled(mechanism, n)
         assert shuffled.exact_delta(level) == pytest.approx(found, rel=1e-9, abs=1e-13)
         assert shuffled.delta(level).lower < found < shuffled.delta(level).upper
+
+
+def test_logarithms_of_factorials_are_as_right_as_the_rounding_of_bounds_supposes():
+    numbers = np.unique(np.geomspace(2, shuffling.MOST_USERS, 400).astype(int))
+    with mpmath.workdps(40):
+        right = np.array([float(mpmath.loggamma(int(n) + 1)) for n in numbers])
+    assert np.abs(gammaln(numbers + 1.0) / right - 1).max() < 4 * np.finfo(float).eps
 
 
 def test_one_report_has_the_level_of_the_mechanism():

@@ -6,19 +6,19 @@ x and x' of one user bounds, for every set A of multisets and whatever the other
 
     Pr[A | she holds x] ≤ e^ε' Pr[A | she holds x'] + δ.
 
-Who attacks may know the values of all others, but not their chance. The mechanisms here are of one
-kind: a protected report y has a chance b(y) from every non-sensitive value, and from a sensitive
-one e^ε b(y) if y holds it and b(y) if not. So each user sends a protected report drawn from b with
-probability γ = Σ b(y), whatever she holds, and this is all that a non-sensitive user adds to the
-protected ones. Two facts follow:
+An attacker may know the values of all others, but not what their devices draw. The mechanisms here
+are of one kind: a protected report y has the probability b(y) from every non-sensitive value, and
+from a sensitive one e^ε b(y) if y holds it and b(y) if not. So each user sends a report drawn from
+b with probability γ = Σ b(y), whatever she holds, and a non-sensitive user no other protected one.
+Two facts follow:
 
-- The others cover least where none of them holds a sensitive value; what the values are does not
-  matter. Reports of others than b, added to theirs, would be a post-processing.
+- The others cover her least where none of them holds a sensitive value, and then it does not matter
+  what they hold. Whatever else others may send can be put in afterwards, by who knows the values.
 - There the least δ at ε' is E[(Σ L_i)_+]/n, with n independent reports y_i of non-sensitive users
   and L_i = (Q(y_i|x) - e^ε' Q(y_i|x'))/b(y_i) for a protected one, 0 for a revealed value.
 
-So the level hangs on how often a report of b holds one of two values, and both. For small n it is
-summed up. For large n let D be the number of reports that hold x but not x' less that of the
+So the level depends on how often a report of b holds one of two values, and both. For small n all
+is summed up. For large n let D be the number of reports that hold x but not x' less that of the
 reverse, and R = Σ (Q(y_i|x) + Q(y_i|x'))/b(y_i), whose mean is 2n. Then, with u = e^ε - 1 and
 w = e^ε' - 1,
 
@@ -27,7 +27,8 @@ w = e^ε' - 1,
 The law of D, and the mean and the variance of R at each D, are sums of positive terms. Given these,
 E[X_+] lies between (E X)_+ and (E X + √((E X)² + Var X))/2 (Jensen; Scarf). Where D alone would not
 make the sum positive but for an improbably small R, Bernstein's inequality takes the place of the
-latter. All is rounded so that a lower bound stays one, and an upper bound too.
+latter. Everything is rounded so that bounds stay bounds, given that NumPy's and SciPy's logarithms
+are right to a few units in the last place.
 """
 
 from __future__ import annotations
