@@ -207,6 +207,59 @@ def test_sets_by_fourier_sums(level):
         assert shuffled.delta(level).lower < found < shuffled.delta(level).upper
 
 
+@pytest.mark.parametrize("name", ["uRR", "uRAP, θ = 0.8", "uBD, one size", "uBD, all sizes"])
+def test_the_law_of_the_difference_and_what_the_rest_is_given_it(name):
+    """Against the sums over kinds; for many users, against the law of a difference of binomials."""
+    mechanism = MECHANISMS[name](SIX, 0.9)
+    for n in (1, 2, 9, 40):
+        shuffled = Shuffled(mechanism, n)
+        chances, of_first, of_second = shuffled._states
+        difference = np.rint((of_first - of_second) / shuffled._u).astype(int)
+        rest, law = of_first + of_second, shuffled._differences
+        assert law.values.tolist() == list(range(1, n + 1))
+        for d, chance, mean, variance in zip(*law, strict=True):
+            here = np.where(difference == d, chances, 0)
+            assert chance == pytest.approx(here.sum(), rel=1e-10)
+            true_mean = here @ rest / here.sum()
+            assert mean == pytest.approx(true_mean, rel=1e-10)
+            true_variance = here @ (rest - true_mean) ** 2 / here.sum()
+            assert variance >= true_variance * (1 - 1e-10)
+            assert variance == pytest.approx(true_variance, rel=1e-8, abs=1e-6)
+    shuffled = Shuffled(mechanism, 30_000)
+    one, law = shuffled._kinds.one, shuffled._differences
+    d = np.array([1, 100, 400])
+    counts = np.arange(n := shuffled.n)[:, None]
+    first = stats.binom.pmf(counts + d, n, one)
+    both = first * stats.binom.pmf(counts, np.maximum(n - counts - d, 0), one / (1 - one))
+    found = law.chances[d - 1]
+    np.testing.assert_allclose(found, both.sum(axis=0), rtol=1e-7)
+    assert law.chances[-1] < 1e-17
+    assert 1 - 2 * law.chances.sum() == pytest.approx(chance_of_none(one, n), rel=1e-6)
+
+
+def chance_of_none(one, n):
+    """The probability that D is 0, from its characteristic function."""
+    angles = 2 * np.pi * np.arange(n) / n
+    return float(np.mean((1 - 2 * one * (1 - np.cos(angles))) ** n))
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_what_the_rest_hardly_ever_falls_below(epsilon):
+    """It is Bernstein's bound, with the variance by definition; and the tail obeys it."""
+    for mechanism in mechanisms(SIX, epsilon):
+        shuffled = Shuffled(mechanism, 40)
+        matrix, S = mechanism.transition_matrix(), mechanism.sensitive
+        b = matrix[mechanism.nonsensitive[0]]
+        ratios = np.where(mechanism.protected, matrix[S[0]] + matrix[S[1]], 0) / np.where(b, b, 1)
+        assert b @ ratios == pytest.approx(2)
+        reach = 80 - shuffled._least_totals
+        exponents = reach**2 / (2 * 40 * (b @ (ratios - 2) ** 2) + 4 * reach / 3)
+        np.testing.assert_allclose(exponents, shuffling.EXPONENTS, rtol=1e-9)
+        chances, of_first, of_second = shuffled._states
+        for least, exponent in zip(shuffled._least_totals, shuffling.EXPONENTS, strict=True):
+            assert chances @ (of_first + of_second < least) <= math.exp(-exponent)
+
+
 def test_logarithms_of_factorials_are_as_right_as_the_rounding_of_bounds_supposes():
     numbers = np.unique(np.geomspace(2, shuffling.MOST_USERS, 400).astype(int))
     with mpmath.workdps(40):
