@@ -24,6 +24,7 @@ from uldp import (
     privacy as privacy,
     regimes as regimes,
     repeated as repeated,
+    shuffling as shuffling,
     surveys as surveys,
     wire as wire,
 )

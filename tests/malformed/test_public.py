@@ -28,7 +28,7 @@ NOT_MADE_BY_USERS = [
     ),
     *("Point.estimate", "PersonalizedPoint.losses", "measure", "write_table"),
     "SystemChaCha",
-    *("Bootstrap", "Change", "ChiSquare", "EstimateTable", "PersonalizedTotal", "Total"),
+    *("Bootstrap", "Bounds", "Change", "ChiSquare", "EstimateTable", "PersonalizedTotal", "Total"),
 ]
 CALLED_WITH_WHAT_IS_CHECKED = ["count_conditions"]
 CALLS = [

@@ -1,0 +1,431 @@
+"""Reports without senders: what a server that shuffles n of them leaves of a secret.
+
+Each of n users makes her report by the same mechanism. A server takes off who sent which, and the
+collector sees the multiset of the reports. Its *level* (ε', δ) for a swap of two sensitive answers
+x and x' of one user bounds, for every set A of multisets and whatever the others hold,
+
+    Pr[A | she holds x] ≤ e^ε' Pr[A | she holds x'] + δ.
+
+An attacker may know the values of all others, but not what their devices draw. The mechanisms here
+are of one kind: a protected report y has the probability b(y) from every non-sensitive value, and
+from a sensitive one e^ε b(y) if y holds it and b(y) if not. So each user sends a report drawn from
+b with probability γ = Σ b(y), whatever she holds, and a non-sensitive user no other protected one.
+Two facts follow:
+
+- The others cover her least where none of them holds a sensitive value, and then it does not matter
+  what they hold. Whatever else others may send can be put in afterwards, by who knows the values.
+- There the least δ at ε' is E[(Σ L_i)_+]/n, with n independent reports y_i of non-sensitive users
+  and L_i = (Q(y_i|x) - e^ε' Q(y_i|x'))/b(y_i) for a protected one, 0 for a revealed value.
+
+So the level depends on how often a report of b holds one of two values, and both. For small n all
+is summed up. For large n let D be the number of reports that hold x but not x' less that of the
+reverse, and R = Σ (Q(y_i|x) + Q(y_i|x'))/b(y_i), whose mean is 2n. Then, with u = e^ε - 1 and
+w = e^ε' - 1,
+
+    Σ L_i = (u (2 + w) D - w R)/2.
+
+The law of D, and the mean and the variance of R at each D, are sums of positive terms. Given these,
+E[X_+] lies between (E X)_+ and (E X + √((E X)² + Var X))/2 (Jensen; Scarf). Where D alone would not
+make the sum positive but for an improbably small R, Bernstein's inequality takes the place of the
+latter. Everything is rounded so that bounds stay bounds, given that NumPy's and SciPy's logarithms
+are right to a few units in the last place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb, lgamma
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import gammaln
+
+from uldp import _checks
+from uldp._chunks import chunks
+from uldp._fields import set_fields
+from uldp.mechanisms import (
+    Mechanism,
+    UtilityOptimizedBlockDesign,
+    UtilityOptimizedRappor,
+    UtilityOptimizedRR,
+)
+from uldp.mechanisms.block_decoder import BlockLaw
+
+__all__ = ["Bounds", "Shuffled"]
+
+Array = NDArray[np.float64]
+
+MOST_USERS, MOST_STATES, TERMS_AT_ONCE = 10**7, 1 << 20, 1 << 18
+LARGEST_EPSILON = 30.0
+ROUNDINGS, LEAST_LOGARITHM = 400, 100.0
+EXPONENT = 41.0
+EXPONENTS = np.linspace(2, EXPONENT, 40)
+HALVINGS = 50
+
+
+class Bounds(NamedTuple):
+    """What a number lies between.
+
+    Attributes
+    ----------
+    lower, upper : float
+        It is not below the first and not above the second.
+    """
+
+    lower: float
+    upper: float
+
+
+class _Kinds(NamedTuple):
+    """How often a non-sensitive user's report is of each kind, as to two sensitive values.
+
+    Attributes
+    ----------
+    revealed : float
+        It reveals her value.
+    neither, one, both : float
+        It holds neither of the two; the first but not the second, which is as probable as the
+        reverse; both of them.
+    """
+
+    revealed: float
+    neither: float
+    one: float
+    both: float
+
+
+class _Differences(NamedTuple):
+    """The law of D for D ≥ 1, and R given D; arrays of one shape.
+
+    Attributes
+    ----------
+    values, chances : ndarray
+        The values of D, increasing, and their probabilities.
+    means, variances : ndarray
+        Those of R at each, the variance from above.
+    """
+
+    values: Array
+    chances: Array
+    means: Array
+    variances: Array
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """The shuffled reports of n users, and what they leave of a swap of two sensitive answers.
+
+    The level is that of the module's docstring: for all pairs of sensitive values and all values of
+    the n - 1 other users, all of whom send honest reports. Those who do not, or whose reports are
+    known, cover nobody and do not count in n.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What all users perturb their answers with, of ε at most 30, with two sensitive values and a
+        non-sensitive one at least.
+    n : int
+        The number of users, 1 to 10^7.
+
+    Raises
+    ------
+    ValueError
+        If the domain has fewer such values, ε or n is out of its range, or the mechanism, if not
+        of this package, is not of the kind described above.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    mechanism: Mechanism
+    n: int
+
+    def __post_init__(self) -> None:
+        _checks.instance(self.mechanism, "mechanism", Mechanism)
+        mechanism, n = self.mechanism, _checks.whole(self.n, "n", least=1)
+        if n > MOST_USERS:
+            raise ValueError(f"n must be at most {MOST_USERS}, got {n}")
+        if mechanism.sensitive.size < 2 or not mechanism.nonsensitive.size:
+            raise ValueError(
+                "mechanism must have two sensitive values and a non-sensitive one, "
+                f"got {mechanism.sensitive.size} and {mechanism.nonsensitive.size}"
+            )
+        if mechanism.epsilon > LARGEST_EPSILON:
+            raise ValueError(
+                f"mechanism must have an ε of at most {LARGEST_EPSILON}, got {mechanism.epsilon}"
+            )
+        set_fields(self, n=n)
+        _ = self._kinds
+
+    @cached_property
+    def _kinds(self) -> _Kinds:
+        return _kinds(self.mechanism)
+
+    @property
+    def common(self) -> float:
+        """γ, the probability that a user's report is drawn without regard to what she holds."""
+        return 1 - self._kinds.revealed
+
+    def delta(self, level: float) -> Bounds:
+        """Return bounds of the least δ with which the shuffled reports have the level (ε', δ).
+
+        Parameters
+        ----------
+        level : float
+            ε', 0 or greater.
+
+        Raises
+        ------
+        ValueError
+            If ε' is negative or not finite.
+        TypeError
+            If it is not a number.
+        """
+        checked = _checks.nonnegative(level, "level")
+        if checked >= self.mechanism.epsilon:
+            return Bounds(0.0, 0.0)
+        return Bounds(self._least_delta(checked), self._largest_delta(checked))
+
+    def level(self, delta: float) -> Bounds:
+        """Return bounds of the least ε' with which the shuffled reports have the level (ε', δ).
+
+        Neither is above the ε of the mechanism, which a single report has at δ = 0.
+
+        Parameters
+        ----------
+        delta : float
+            δ, in (0, 1).
+
+        Raises
+        ------
+        ValueError
+            If δ does not lie strictly between 0 and 1.
+        TypeError
+            If it is not a number.
+        """
+        allowed = _checks.open_unit(delta, "delta")
+        lower, _ = self._bisect(lambda level: self._least_delta(level) > allowed)
+        _, upper = self._bisect(lambda level: self._largest_delta(level) > allowed)
+        return Bounds(lower, upper)
+
+    def exact_delta(self, level: float) -> float:
+        """Return the least δ at ε' itself, summed over all histograms of the kinds of n reports.
+
+        There are C(n + v, v) of these, with v the number of kinds of protected reports: 3 for the
+        uRR, which never names two values at once, else 4 as a rule.
+
+        Parameters
+        ----------
+        level : float
+            ε', 0 or greater.
+
+        Raises
+        ------
+        ValueError
+            If ε' is negative or not finite, or there are more than 2^20 histograms.
+        TypeError
+            If it is not a number.
+        """
+        return self._exact_delta(_checks.nonnegative(level, "level"))
+
+    def exact_level(self, delta: float) -> float:
+        """Return the least ε' at δ itself, from `exact_delta`.
+
+        Parameters
+        ----------
+        delta : float
+            δ, in (0, 1).
+
+        Raises
+        ------
+        ValueError
+            If δ does not lie strictly between 0 and 1, or there are more than 2^20 histograms.
+        TypeError
+            If it is not a number.
+        """
+        allowed = _checks.open_unit(delta, "delta")
+        if self._exact_delta(0.0) <= allowed:
+            return 0.0
+        most = self.mechanism.epsilon
+        level = brentq(lambda level: self._exact_delta(level) - allowed, 0.0, most, xtol=1e-15)
+        return float(level)
+
+    @property
+    def _slack(self) -> float:
+        """More than the relative error of a probability from logarithms of factorials."""
+        largest = max(lgamma(self.n + 2) + self.n, LEAST_LOGARITHM)
+        return ROUNDINGS * float(np.finfo(float).eps) * largest
+
+    @property
+    def _u(self) -> float:
+        return float(np.expm1(self.mechanism.epsilon))
+
+    def _least_delta(self, level: float) -> float:
+        law, slack, w = self._differences, self._slack, np.expm1(level)
+        push = 0.5 * self._u * (2 + w) * law.values * (1 - slack)
+        least = push - 0.5 * w * law.means * (1 + slack)
+        return float(law.chances @ np.maximum(least, 0)) / self.n * (1 - 2 * slack)
+
+    def _largest_delta(self, level: float) -> float:
+        law, slack, w, u = self._differences, self._slack, np.expm1(level), self._u
+        push = 0.5 * u * (2 + w) * law.values * (1 + slack)
+        most = push - 0.5 * w * law.means * (1 - slack)
+        above = (most + np.hypot(most, 0.5 * w * np.sqrt(law.variances))) / 2
+        from_here_on = np.append(np.cumsum((law.chances * above)[::-1])[::-1], 0.0)
+        first = np.searchsorted(push, 0.5 * w * self._least_totals * (1 - slack))
+        missed = u * (np.exp(-EXPONENTS) + 3 * np.exp(-EXPONENT))
+        return float((from_here_on[first] / self.n + missed).min()) * (1 + 2 * slack)
+
+    @cached_property
+    def _least_totals(self) -> Array:
+        """What R falls below with probability e^-x at most, for the x of `EXPONENTS`."""
+        kinds, u = self._kinds, self._u
+        spread = 4 * kinds.revealed + 2 * kinds.one * u**2 + 4 * kinds.both * u**2
+        return 2 * self.n - _reach(self.n * spread, 2.0, EXPONENTS)
+
+    @cached_property
+    def _differences(self) -> _Differences:
+        """The law of D, from that of the number J of reports that hold one of the two values."""
+        n, kinds, u = self.n, self._kinds, self._u
+        rest = kinds.revealed + kinds.neither + kinds.both
+        centre = 2 * n * kinds.one
+        reach = float(_reach(centre * rest, 1.0, EXPONENT))
+        fewest, most = max(int(centre - reach), 1), min(int(centre + reach) + 1, n)
+        widest = min(int(_reach(centre, 1.0, EXPONENT)) + 1, most)
+        factorials, tops = gammaln(np.arange(most + 1) + 1.0), np.arange(fewest, most + 1)
+        weights = (
+            gammaln(n + 1.0)
+            - gammaln(n - tops + 1.0)
+            + tops * np.log(kinds.one)
+            + (n - tops) * np.log(rest)
+        )
+        sums = np.zeros((3, widest))
+        for parity in (0, 1):
+            at = np.arange(2 - parity, widest + 1, 2)
+            chosen = np.flatnonzero(tops % 2 == parity)
+            for chunk in chunks(chosen.size, max(1, TERMS_AT_ONCE // max(at.size, 1))):
+                J = tops[chosen[chunk], None]
+                held, fewer = (J + at) // 2, (J - at) // 2
+                terms = weights[chosen[chunk], None] - factorials[np.minimum(held, most)]
+                terms = np.exp(terms - factorials[np.maximum(fewer, 0)]) * (fewer >= 0)
+                off = J - round(centre)
+                sums[:, at - 1] += [(off**power * terms).sum(axis=0) for power in range(3)]
+        possible = sums[0] > 0
+        values, (chances, first, second) = np.arange(1.0, widest + 1)[possible], sums[:, possible]
+        off, square = first / chances, second / chances
+        tops_here = round(centre) + off
+        each = 2 * (kinds.neither + (1 + u) * kinds.both) / rest
+        noise = (
+            kinds.revealed * each**2
+            + kinds.neither * (2 - each) ** 2
+            + kinds.both * (2 + 2 * u - each) ** 2
+        ) / rest
+        scatter = square - off**2 + self._slack * square
+        return _Differences(
+            values,
+            chances,
+            means=(2 + u) * tops_here + (n - tops_here) * each,
+            variances=((n - tops_here) * noise + (2 + u - each) ** 2 * scatter) * (1 + self._slack),
+        )
+
+    @cached_property
+    def _states(self) -> tuple[Array, Array, Array]:
+        """The chance of each histogram of kinds, and what Σ Q(y_i|x)/b(y_i) is for x and for x'."""
+        n, kinds, u = self.n, self._kinds, self._u
+        protected = [
+            (chance, first, second)
+            for chance, first, second in (
+                (kinds.one, 1, 0),
+                (kinds.one, 0, 1),
+                (kinds.both, 1, 1),
+                (kinds.neither, 0, 0),
+            )
+            if chance > 0
+        ]
+        states = comb(n + len(protected), len(protected))
+        if states > MOST_STATES:
+            raise ValueError(
+                f"n must be smaller to be summed up, got {n}: there are {states} histograms of "
+                f"kinds, at most {MOST_STATES} are allowed"
+            )
+        left, log = np.array([n]), np.array([lgamma(n + 1)])
+        of_first, of_second = np.zeros(1), np.zeros(1)
+        for chance, first, second in protected:
+            parent = np.repeat(np.arange(left.size), left + 1)
+            times = np.arange(parent.size) - np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
+            left = left[parent] - times
+            log = log[parent] + times * np.log(chance) - gammaln(times + 1.0)
+            of_first = of_first[parent] + times * (1 + u * first)
+            of_second = of_second[parent] + times * (1 + u * second)
+        log = log + left * np.log(kinds.revealed) - gammaln(left + 1.0)
+        return np.exp(log), of_first, of_second
+
+    def _exact_delta(self, level: float) -> float:
+        chances, of_first, of_second = self._states
+        excess = np.maximum(of_first - np.exp(level) * of_second, 0)
+        return float(chances @ excess) / self.n
+
+    def _bisect(self, too_small: Callable[[float], bool]) -> tuple[float, float]:
+        """Return levels close together, of which the first is too small, or 0, the other not."""
+        if not too_small(0.0):
+            return 0.0, 0.0
+        low, high = 0.0, self.mechanism.epsilon
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if too_small(middle) else (low, middle)
+        return low, high
+
+
+def _reach(variance: float, most: float, exponent: float | Array) -> Array:
+    """Return the t that a sum exceeds its mean by with probability e^-exponent at most (Bernstein).
+
+    It is a sum of independent terms that exceed their means by at most `most`.
+    """
+    third = most * np.asarray(exponent) / 3
+    return third + np.sqrt(third**2 + 2 * variance * exponent)
+
+
+def _kinds(mechanism: Mechanism) -> _Kinds:
+    """Return the kinds of a non-sensitive user's report, all alike for each pair of values."""
+    revealed, any_sensitive = mechanism.revealed_share, mechanism.sensitive[0]
+    s = mechanism.sensitive.size
+    if isinstance(mechanism, UtilityOptimizedRR):
+        each = float(mechanism.decoder.other[any_sensitive])
+        return _Kinds(revealed, (s - 2) * each, each, 0.0)
+    if isinstance(mechanism, UtilityOptimizedRappor):
+        law = mechanism.decoder
+        hidden = float(law.not_own[mechanism.nonsensitive[0]])
+        on, off = float(law.other[any_sensitive]), float(law.not_other[any_sensitive])
+        return _Kinds(revealed, hidden * off**2, hidden * on * off, hidden * on**2)
+    if isinstance(mechanism, UtilityOptimizedBlockDesign):
+        block: BlockLaw = mechanism.decoder.law
+        d, each = block.sizes, block.weights * block.hidden / (s * (s - 1))
+        neither, one, both = (
+            float(each @ ((s - d) * (s - d - 1))),
+            float(each @ (d * (s - d))),
+            float(each @ (d * (d - 1))),
+        )
+        return _Kinds(revealed, neither, one, both)
+    return _listed_kinds(mechanism)
+
+
+def _listed_kinds(mechanism: Mechanism) -> _Kinds:
+    """Return the kinds from the matrix, if it is of the kind that the module describes."""
+    matrix = mechanism.transition_matrix()[:, mechanism.protected]
+    b = matrix[mechanism.nonsensitive[0]]
+    held = matrix[mechanism.sensitive] > b * np.exp(mechanism.epsilon / 2)
+    expected = np.tile(b, (len(matrix), 1))
+    expected[mechanism.sensitive] *= np.where(held, np.exp(mechanism.epsilon), 1)
+    pairs = (held * b) @ held.T
+    apart = ~np.eye(len(held), dtype=np.bool_)
+    one = (pairs.diagonal()[:, None] - pairs)[apart]
+    if not np.allclose(matrix, expected, rtol=1e-9, atol=0) or not np.allclose(one, one[0]):
+        raise ValueError(
+            "mechanism must send each protected report with a chance b, or e^ε b if it holds the "
+            "sensitive value, and hold each pair of these alike"
+        )
+    both = float(pairs[apart][0])
+    return _Kinds(mechanism.revealed_share, float(b.sum()) - 2 * one[0] - both, one[0], both)
