@@ -20,6 +20,8 @@ from test_book import extension
 from test_pages import EXECUTABLE
 
 import uldp
+from uldp import wire
+from uldp.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 150_000
@@ -165,6 +167,9 @@ def numbers(text: str) -> list[float]:
 
 def assert_written(text: str, value: float) -> None:
     """A number as the kit writes it: right to half a unit of its last digit."""
+    if text in ("<0.01%", ">99.99%"):
+        assert 0 <= min(value, 1 - value) < 1e-4
+        return
     (number,) = numbers(text)
     digits = re.sub(r"e.*|%", "", text.replace(",", ""))
     unit = 10.0 ** -len(digits.partition(".")[2])
@@ -262,3 +267,177 @@ def test_the_belief_is_that_of_bayes(opened: Any) -> None:
             np.testing.assert_allclose(shown["curves"][name], curve, rtol=1e-12)
             text = said.split(f" at {name}")[0].split()[-1]
             assert_written(text, after)
+
+
+# --- be the respondent ---------------------------------------------------------------------------
+
+STATUS = uldp.Domain(
+    ["married", "widowed", "divorced", "separated", "never married"], ["divorced", "separated"]
+)
+QUESTION = "marital status"
+
+
+def shares_of_answers() -> np.ndarray:
+    labels = uldp.datasets.census().domain.labels
+    counts = np.zeros(5)
+    for label, count in zip(labels, uldp.datasets.census().counts, strict=True):
+        age, _, status, _ = label.split(", ")
+        if age not in ("under 1", "1-12"):
+            counts[STATUS.labels.index(status)] += count
+    return counts / counts.sum()
+
+
+def prior_of(own: int, before: float) -> np.ndarray:
+    shares = shares_of_answers()
+    prior = (1 - before) * shares / (1 - shares[own])
+    prior[own] = before
+    return prior
+
+
+def column(mechanism: uldp.Mechanism, report: bytes) -> np.ndarray:
+    """The probabilities of a report, given each value."""
+    rows = [row.tobytes() for row in wire.wire_rows(mechanism, mechanism.outputs)]
+    return mechanism.transition_matrix()[:, rows.index(report)]
+
+
+def stored(notebook: str, cell: str) -> list[list[str]]:
+    """The rows of the table that a cell of a notebook shows, without its head."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    (found,) = (one for one in cells if one.id == cell)
+    html = next(o.data["text/html"] for o in found.outputs if "data" in o)
+    rows = re.findall(r"<tr>(.*?)</tr>", html.split("<tbody>")[1], re.S)
+    return [[re.sub(r"<.*?>", "", one).strip() for one in row.split("</td>")[:-1]] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("answer", "mechanism", "epsilon", "before"),
+    [
+        ("divorced", "uRR", 1, 0.1),
+        ("married", "uRR", 3, 0.5),
+        ("separated", "uRAP", 1, 0.01),
+        ("widowed", "uRAP", 5, 0.99),
+        ("married", "RR", 0.5, 0.3),
+        ("never married", "RAPPOR", 2, 0.6),
+    ],
+)
+def test_a_respondent_sends_what_a_survey_takes_and_tells_what_the_matrix_says(
+    opened: Any, answer: str, mechanism: str, epsilon: float, before: float
+) -> None:
+    tab, _ = opened
+    own = STATUS.labels.index(answer)
+    law = uldp.mechanisms.PAPER[mechanism](STATUS, epsilon)
+    state = {"answer": answer, "mechanism": mechanism, "epsilon": epsilon, "before": before}
+    host = tab.locator("div.live[data-part=respondent]")
+    for throws in range(3):
+        shown, said = show(tab, "respondent", **state, throws=throws)
+        survey = Survey.from_json(shown["survey"])
+        assert survey.questions == {QUESTION: law}
+        message = bytes(shown["message"])
+        reading = survey.read([message])
+        assert (reading.messages, reading.refused) == (1, {})
+        pairs = host.locator(".live-bytes dd").all_inner_texts()
+        assert bytes.fromhex("".join(pairs)) == message
+        chances = column(law, message[48:-4])
+        prior = prior_of(own, before)
+        after = prior * chances / (prior @ chances)
+        worst = chances[own] / (chances[own] + np.delete(chances, own).min())
+        for name, expected in (("prior", prior), ("chances", chances), ("after", after)):
+            np.testing.assert_allclose(shown[name], expected, rtol=1e-12)
+        assert shown["worst"] == pytest.approx(worst, rel=1e-12)
+        rows = host.locator("tbody tr").all()
+        for x, row in enumerate(rows):
+            texts = row.locator("td").all_inner_texts()
+            for text, value in zip(texts, (prior[x], chances[x], after[x]), strict=True):
+                assert_written(text, value)
+        assert (
+            f"now believes it with {host.locator('tbody td').nth(3 * own + 2).inner_text()}" in said
+        )
+        assert_coins(shown["notes"], host.locator("ol li").all_inner_texts())
+        if mechanism in ("RR", "uRR"):
+            drawn, replaced = (note["made"] for note in shown["notes"])
+            assert message[48] == (law.sensitive[drawn] if replaced else own)
+
+
+def assert_coins(notes: list[dict[str, Any]], steps: list[str]) -> None:
+    """Each decision is what its number and its probability say, and is shown so."""
+    for note, step in zip(notes, steps, strict=True):
+        if "p" not in note:
+            continue
+        number = note["word"] / 2**32
+        assert note["least"] == pytest.approx(min(note["p"], 1 - note["p"]), rel=1e-9)
+        assert note["below"] == (number < note["least"])
+        assert note["made"] == (note["below"] == (note["p"] <= 0.5))
+        assert step.endswith("yes" if note["made"] else "no")
+        digits, shown = re.search(r"0\.([01]+)… = (0\.\d+)", step).groups()
+        assert int(digits, 2) == note["word"] >> 32 - len(digits)
+        assert abs(float(shown) - number) <= 0.501e-4
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "people"), [("uRR", 1, 10_000), ("uRAP", 3, 3000), ("RR", 1, 300)]
+)
+def test_neighbours_are_counted_as_the_package_counts_them(
+    opened: Any, mechanism: str, epsilon: float, people: int
+) -> None:
+    """Estimates may be six of their standard errors off: a false alarm of 1e-7 for all."""
+    tab, _ = opened
+    state = {"respondent.mechanism": mechanism, "respondent.epsilon": epsilon, "people": people}
+    shown, _ = show(tab, "neighbours", **state)
+    shares = shares_of_answers()
+    np.testing.assert_allclose(shown["shares"], shares, rtol=1e-12)
+    assert set(shown["found"]) == {mechanism, "RR"}
+    cells = iter(tab.locator("div.live[data-part=neighbours] tbody td").all_inner_texts())
+    for name, found in shown["found"].items():
+        law = uldp.mechanisms.PAPER[name](STATUS, epsilon)
+        tallies = Tallies.from_json(found["file"])
+        tally = tallies[QUESTION]
+        assert tallies.survey.questions == {QUESTION: law}
+        assert tally.n == people
+        expected = np.sqrt(law.decoder.variances(shares) / people)
+        np.testing.assert_allclose(found["expected"], expected, rtol=1e-12)
+        np.testing.assert_allclose(found["estimate"], law.estimate(tally), rtol=0, atol=1e-12)
+        errors = uldp.inference.standard_errors(tally)
+        np.testing.assert_allclose(found["errors"], errors, rtol=1e-9)
+        assert np.abs((law.estimate(tally) - shares) / expected).max() < 6
+    names = list(shown["found"])
+    for x, share in enumerate(shares):
+        assert_written(next(cells), share)
+        for name in names:
+            estimate, error = next(cells).split(" ± ")
+            assert_written(f"{estimate}%", shown["found"][name]["estimate"][x])
+            assert_written(error, 2 * shown["found"][name]["errors"][x])
+
+
+def test_the_pictures_of_the_respondent_show_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    after = show(tab, "respondent")[0]["after"][STATUS.labels.index("divorced")]
+    assert f"{after:.1%}" == stored("respondent", "respondent-check")[1][1]
+    found = show(tab, "neighbours")[0]["found"]
+    errors = [
+        [f"{200 * found[name]['expected'][x]:.2f}" for name in ("uRR", "RR")] for x in range(5)
+    ]
+    assert [row[2:] for row in stored("respondent", "respondent-errors")] == errors
+
+
+@pytest.mark.parametrize(("answer", "mechanism"), [("divorced", "uRR"), ("widowed", "uRAP")])
+def test_what_repeating_gives_away_is_that_of_bayes_day_by_day(
+    opened: Any, answer: str, mechanism: str
+) -> None:
+    tab, _ = opened
+    state = {"respondent.answer": answer, "respondent.mechanism": mechanism, "days": 14}
+    shown, said = show(tab, "tomorrow", **state)
+    own = STATUS.labels.index(answer)
+    law = uldp.mechanisms.PAPER[mechanism](STATUS, 1.0)
+    belief, path = prior_of(own, 0.1), [0.1]
+    for report in shown["reports"]:
+        belief = belief * column(law, bytes(report))
+        belief /= belief.sum()
+        path.append(belief[own])
+    assert len(path) == 15
+    np.testing.assert_allclose(shown["path"], path, rtol=1e-9)
+    assert shown["kept"] == pytest.approx([path[0]] + [path[1]] * 14)
+    most = 1 / (1 + 9 * np.exp(-np.arange(15.0)))
+    np.testing.assert_allclose(shown["most"], most, rtol=1e-12)
+    if answer == "divorced":
+        assert (np.array(path) <= most + 1e-12).all()
+    assert numbers(said)[0] == 14

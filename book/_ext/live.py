@@ -26,6 +26,7 @@ PARTS = ROOT / "book" / "_live"
 SHARED = (ROOT / "client" / "uldp.mjs", ROOT / "client" / "collector.mjs", PARTS / "kit.mjs")
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.M)
 EXPORT = re.compile(r"^export ", re.M)
+PART = re.compile(r'^part\("([\w-]+)"', re.M)
 
 LINES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
 MARKERS = {"o": "circle", "s": "square", "^": "up", "v": "down", "D": "diamond", "*": "star"}
@@ -34,9 +35,14 @@ CONTRAST = 6.0
 """Of a colour on the dark background."""
 
 
+def files() -> list[Path]:
+    """Return the files of parts."""
+    return sorted(path for path in PARTS.glob("*.mjs") if path.stem != "kit")
+
+
 def names() -> list[str]:
-    """Return the names of the parts' files."""
-    return sorted(path.stem for path in PARTS.glob("*.mjs") if path.stem != "kit")
+    """Return the names of the parts."""
+    return sorted(name for path in files() for name in PART.findall(path.read_text("utf-8")))
 
 
 def own_text(path: Path) -> str:
@@ -69,9 +75,9 @@ def data() -> str:
 
 
 def script() -> str:
-    """Return the one script; in it each part has a block for its names."""
+    """Return the one script; in it each file of parts has a block for its names."""
     shared = "\n".join(own_text(path) for path in SHARED)
-    parts = "\n".join(f"{{\n{own_text(PARTS / f'{name}.mjs')}}}" for name in names())
+    parts = "\n".join(f"{{\n{own_text(path)}}}" for path in files())
     return f'"use strict";\n(() => {{\n{data()}\n{shared}\n{parts}\nstart();\n}})();\n'
 
 

@@ -34,10 +34,11 @@ export function written(number) {
   return Number(number.toPrecision(3)).toString();
 }
 
-/** A share in percent, with as many digits as tell it from 0 and from 100. */
+/** A share in percent, with two digits of what is away from 0 and from 100. */
 export function percent(share) {
   const rarer = 100 * Math.min(share, 1 - share);
-  const digits = rarer > 0 && rarer < 9.95 ? Math.min(1 - Math.floor(Math.log10(rarer)), 6) : 0;
+  if (rarer > 0 && rarer < 0.01) return share < 0.5 ? "<0.01%" : ">99.99%";
+  const digits = rarer > 0 && rarer < 9.95 ? 1 - Math.floor(Math.log10(rarer)) : 0;
   return `${(100 * share).toFixed(digits)}%`;
 }
 
@@ -281,8 +282,11 @@ export function start() {
     }
   }
   addEventListener("hashchange", () => {
-    for (const one of living.values()) one.read();
-    for (const one of living.values()) if (!one.leader) one.update();
+    const all = [...living.values()];
+    const before = all.map((one) => JSON.stringify(one.state));
+    all.forEach((one) => one.read());
+    const moved = all.filter((one, i) => JSON.stringify(one.state) !== before[i]);
+    for (const one of moved) if (!moved.includes(one.leader)) one.update();
   });
   const [named] = entries().map(([key]) => living.get(key.split(".")[0]));
   const [navigation] = performance.getEntriesByType("navigation");
@@ -362,7 +366,8 @@ function ticksOf({ from, to, log }) {
  */
 export class Panel {
   constructor({ title, width, height = 240, x, y }) {
-    const [left, right, top, bottom] = [y.label ? 62 : 44, 20, title ? 26 : 10, x.label ? 44 : 26];
+    const left = y.room ?? (y.label ? 62 : 44);
+    const [right, top, bottom] = [20, title ? 26 : 10, x.label ? 44 : 26];
     const inner = { width: Math.max(width - left - right, 40), height: height - top - bottom };
     const position = ({ from, to, log }, size) => (value) => {
       if (log) return (size * Math.log(value / from)) / Math.log(to / from);
@@ -439,12 +444,25 @@ export class Panel {
     return this;
   }
 
-  /** Error bars: from `low` to `high` at each x, moved sideways by some pixels. */
-  errors(xs, lows, highs, look, aside = 0) {
+  /** Error bars: from `low` to `high` at each x. */
+  errors(xs, lows, highs, look) {
     const d = xs.map((x, i) => {
-      const [at, top, bottom] = [this.x(x) + aside, this.y(highs[i]), this.y(lows[i])];
+      const [at, top, bottom] = [this.x(x), this.y(highs[i]), this.y(lows[i])];
       return `M${at} ${bottom}V${top}M${at - 4} ${top}h8M${at - 4} ${bottom}h8`;
     });
+    return this.#stroke(d, look);
+  }
+
+  /** The same lying down: from `low` to `high` at each y. */
+  spans(ys, lows, highs, look) {
+    const d = ys.map((y, i) => {
+      const [at, left, right] = [this.y(y), this.x(lows[i]), this.x(highs[i])];
+      return `M${left} ${at}H${right}M${left} ${at - 4}v8M${right} ${at - 4}v8`;
+    });
+    return this.#stroke(d, look);
+  }
+
+  #stroke(d, look) {
     return this.add("path", { d: d.join(""), ...strokeOf({ ...look, line: "solid", width: 1.6 }) });
   }
 
