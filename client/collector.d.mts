@@ -99,3 +99,6 @@ export function simulate(
   holders: readonly number[],
   word: () => number,
 ): Tally;
+
+/** Draw how many of n people hold each value. */
+export function sample(n: number, weights: readonly number[], word: () => number): number[];

@@ -652,12 +652,9 @@ export function simulate(question, holders, word) {
   for (const x of others) counts[x] = binomial(holders[x], inN.own, word);
   if (question.mechanism.endsWith("RR")) {
     for (const x of sensitive) counts[x] = binomial(holders[x], inS.gain, word);
-    let left = tally.n - total(counts);
-    sensitive.forEach((x, i) => {
-      const drawn = binomial(left, 1 / (sensitive.length - i), word);
-      counts[x] += drawn;
-      left -= drawn;
-    });
+    const uniform = sensitive.map(() => 1);
+    const drawn = sample(tally.n - total(counts), uniform, word);
+    sensitive.forEach((x, i) => (counts[x] += drawn[i]));
     return tally;
   }
   for (const x of sensitive) {
@@ -665,6 +662,17 @@ export function simulate(question, holders, word) {
     counts[x] = binomial(holders[x], inS.own, word) + ofOthers;
   }
   return tally;
+}
+
+/** Draw how many of n people hold each value, each with a probability proportional to a weight. */
+export function sample(n, weights, word) {
+  let [left, rest] = [n, total(weights)];
+  return weights.map((weight) => {
+    const drawn = binomial(left, rest > weight ? weight / rest : 1, word);
+    left -= drawn;
+    rest -= weight;
+    return drawn;
+  });
 }
 
 /** Draw a binomial number: how many of n random numbers lie below p, digit by digit for all. */

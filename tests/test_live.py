@@ -441,3 +441,55 @@ def test_what_repeating_gives_away_is_that_of_bayes_day_by_day(
     if answer == "divorced":
         assert (np.array(path) <= most + 1e-12).all()
     assert numbers(said)[0] == 14
+
+
+# --- the front page ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sensitive", "people"), [(1, 76, 299_285), (0.2, 5, 1000), (5, 400, 30_000)]
+)
+def test_the_front_page_draws_what_the_package_forecasts(
+    opened: Any, epsilon: float, sensitive: int, people: int
+) -> None:
+    """Fixed seeds; entries within seven of their standard deviations, a false alarm of 1e-8."""
+    tab, _ = opened
+    state = {"epsilon": epsilon, "sensitive": sensitive, "people": people}
+    shown, said = show(tab, "front", **state)
+    census = uldp.datasets.census()
+    p = census.frequencies
+    rest = np.setdiff1d(np.arange(400), census.domain.sensitive)
+    chosen = np.sort(np.append(census.domain.sensitive, rest)[:sensitive])
+    assert shown["protectedValues"] == chosen.tolist()
+    domain = uldp.Domain(400, chosen)
+    assert sum(shown["holders"]) == people
+    mse = {}
+    rows = tab.locator("div.live[data-part=front] tbody tr").all()
+    for row, (name, found) in zip(rows, shown["found"].items(), strict=True):
+        law = uldp.mechanisms.PAPER[name](domain, epsilon)
+        mse[name] = law.l2_loss(p, people)
+        assert found["mse"] == pytest.approx(mse[name], rel=1e-9)
+        assert found["tv"] == pytest.approx(law.l1_loss(p, people, exact=True) / 2, rel=1e-9)
+        values = found["tv"], mse[name], mse[name] / law_mse(domain, epsilon, p, people)
+        assert row.locator("th").inner_text() == name
+        for text, value in zip(row.locator("td").all_inner_texts(), values, strict=True):
+            assert_written(text, value)
+        z = (np.array(found["estimate"]) - p) / np.sqrt(law.decoder.variances(p) / people + 1e-300)
+        assert np.abs(z[p * people > 30]).max() < 7
+        squares = ((np.array(found["estimate"]) - p) ** 2).sum()
+        assert sensitive < 76 or 0.4 < squares / mse[name] < 2.5
+    times = numbers(said.split("error RR")[1])
+    assert times[0] == pytest.approx(mse["RR"] / mse["uRR"], rel=0.006)
+    assert times[1] == pytest.approx(mse["RAPPOR"] / mse["uRAP"], rel=0.006)
+
+
+def law_mse(domain: uldp.Domain, epsilon: float, p: np.ndarray, people: int) -> float:
+    return uldp.UtilityOptimizedRR(domain, epsilon).l2_loss(p, people)
+
+
+def test_the_front_page_and_its_picture_say_the_same(opened: Any) -> None:
+    tab, _ = opened
+    _, said = show(tab, "front")
+    front = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
+    (times,) = re.findall(r"\*\*(\d+) times\*\*", front)
+    assert f"{numbers(said.split('error RR')[1])[0]:.0f}" == times

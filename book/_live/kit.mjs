@@ -305,6 +305,8 @@ const MARKERS = {
   up: "M0 -4.5l4.3 8h-8.6z",
   down: "M0 4.5l4.3 -8h-8.6z",
   diamond: "M0 -5l5 5l-5 5l-5 -5z",
+  dot: "M-1.7 0a1.7 1.7 0 1 0 3.4 0a1.7 1.7 0 1 0 -3.4 0z",
+  hollow: "M0 -3.3l3.1 5.6h-6.2z",
   star: "M0 -6l1.5 4.2h4.4l-3.5 2.7l1.3 4.3l-3.7 -2.6l-3.7 2.6l1.3 -4.3l-3.5 -2.7h4.4z",
 };
 export const PLAIN = { color: "var(--live-text)", line: "solid", width: 2 };
@@ -326,7 +328,8 @@ const strokeOf = ({ color, line, width = 2 }) => ({
 
 function key([name, look]) {
   const marker = look.marker && drawn("path", {
-    d: MARKERS[look.marker], transform: "translate(17 7)", style: `fill: ${look.color}`,
+    d: MARKERS[look.marker], transform: "translate(17 7)",
+    style: look.hollow ? `fill: none; stroke: ${look.color}` : `fill: ${look.color}`,
   });
   const line = look.line && drawn("path", { d: "M1 7h32", ...strokeOf(look) });
   const swatch = drawn("svg", { width: 34, height: 14 }, ...[line, marker].filter(Boolean));
@@ -423,14 +426,13 @@ export class Panel {
     return xs.map((x, i) => [this.x(x), this.y(ys[i])]).filter((p) => p.every(Number.isFinite));
   }
 
-  /** Markers at points; `size` shrinks them. */
-  dots(xs, ys, look, size = 1) {
-    const shape = (x, y) => drawn("path", {
-      d: MARKERS[look.marker ?? "circle"], style: `fill: ${look.color}`,
-      transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size})`,
-    });
-    this.marks.append(...this.#places(xs, ys).map((place) => shape(...place)));
-    return this;
+  /** Markers at points, hollow if the look is. */
+  dots(xs, ys, look) {
+    const [, left, top, shape] = MARKERS[look.marker].match(/^M(\S+) ([\d.]+|-[\d.]+)(.*)$/);
+    const d = this.#places(xs, ys).map(([x, y]) =>
+      `M${(x + Number(left)).toFixed(1)} ${(y + Number(top)).toFixed(1)}${shape}`);
+    const [fill, stroke] = look.hollow ? ["none", look.color] : [look.color, "none"];
+    return this.add("path", { d: d.join(""), style: `fill: ${fill}; stroke: ${stroke}` });
   }
 
   /** Bars from `low` to `high` along y, `half` the width of each along x. */

@@ -168,7 +168,7 @@ part("respondent", {
         `${percent(after[own])}. Who hesitated between your answer and the one from which this ` +
         `report is rarest now believes yours with ${percent(worst)} instead of 50%.`,
       below: [table(
-        "The report could have come from any of these answers.",
+        "The same report, from each answer.",
         ["", "believed before", "chance of this report", "believed after"],
         ANSWERS.map((one, x) => [one, percent(prior[x]), percent(chances[x]), percent(after[x])]),
       )],
@@ -255,7 +255,8 @@ part("neighbours", {
       keys: [["truth", { ...PLAIN, line: "solid" }], ["where 19 of 20 surveys land", {
         color: PALE.color, marker: "square" }], ...names.map((name) => [name, lookOf(name)])],
       said: `${thousands(people)} people have answered with the same program. ` +
-        `The collector knows each share to ± ${points(off(mechanism))} percentage points or better.${compared}`,
+        `The collector knows each share to ± ${points(off(mechanism))} percentage points ` +
+        `or better.${compared}`,
       below: [table(
         "What the collector estimates, with two standard errors up and down.",
         ["", "truth", ...names],
