@@ -68,7 +68,7 @@ CUT_ON_PAPER = """
 SHAPE = """
 () => {
   const below = (e) => Math.round(e.getBoundingClientRect().top + scrollY);
-  const picture = [...document.querySelectorAll("article figure :is(img, svg.live-panel)")]
+  const picture = [...document.querySelectorAll("article figure :is(img, div.live)")]
     .find((e) => e.checkVisibility());
   const article = document.querySelector("article");
   const box = (e) => [e.scrollWidth, e.clientWidth, e.textContent.trim().slice(0, 60)];

@@ -2,7 +2,7 @@
 
 import { losses, sample, simulate } from "../../client/collector.mjs";
 import {
-  EPSILONS, PLAIN, Panel, button, columns, lookOf, part, percent, seeded, slider, surveyOf, table,
+  EPSILONS, PLAIN, Panel, button, columns, inPercent, lookOf, part, seeded, slider, surveyOf, table,
   thousands, written,
 } from "./kit.mjs";
 
@@ -37,7 +37,9 @@ part("front", {
       found[mechanism] = { estimate: tally.estimate(), mse: l2, tv: l1Exact / 2 };
     }
     const all = NAMES.flatMap((name) => found[name].estimate);
-    const y = { from: Math.min(...all), to: Math.max(...all), write: percent };
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const edge = 0.03 * (high - low);
+    const y = { from: low - edge, to: high + edge, write: inPercent };
     const size = columns(width, 2);
     const ranks = byRank.map((_, rank) => rank + 1);
     const panels = NAMES.map((name) => {

@@ -42,6 +42,16 @@ export function percent(share) {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
+/** A tick: powers of ten from 10⁵ on, and below 10⁻³, as such. */
+function tick(number) {
+  const power = Math.round(Math.log10(number));
+  if (!(power >= 5 || power < -3) || 10 ** power !== number) return written(number);
+  return `10${[...String(power)].map((one) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[one] ?? "⁻").join("")}`;
+}
+
+/** A tick in percent. */
+export const inPercent = (share) => `${Number((100 * share).toPrecision(3))}%`;
+
 /** A table: texts by row, of which the first in each names the row. */
 export function table(caption, head, rows) {
   const cell = (text, column) =>
@@ -382,18 +392,17 @@ export class Panel {
     this.inner = inner;
     this.marks = drawn("svg", { x: left, y: top, ...inner, class: "live-marks" });
     const grid = [];
-    for (const tick of x.ticks ?? ticksOf(x)) {
-      const at = left + this.x(tick);
+    for (const value of x.ticks ?? ticksOf(x)) {
+      const at = left + this.x(value);
       grid.push(drawn("path", { d: `M${at} ${top}v${inner.height}`, class: "live-grid" }));
-      const text = (x.write ?? written)(tick);
       const place = { x: at, y: top + inner.height + 16, "text-anchor": "middle" };
-      grid.push(drawn("text", place, text));
+      grid.push(drawn("text", place, (x.write ?? tick)(value)));
     }
-    for (const tick of y.ticks ?? ticksOf(y)) {
-      const at = top + this.y(tick);
+    for (const value of y.ticks ?? ticksOf(y)) {
+      const at = top + this.y(value);
       grid.push(drawn("path", { d: `M${left} ${at}h${inner.width}`, class: "live-grid" }));
       const place = { x: left - 6, y: at + 4, "text-anchor": "end" };
-      grid.push(drawn("text", place, (y.write ?? written)(tick)));
+      grid.push(drawn("text", place, (y.write ?? tick)(value)));
     }
     const middle = top + inner.height / 2;
     const texts = [

@@ -5,8 +5,8 @@ import {
   believed, collect, likelihoods, losses, suspicion, talliesFile,
 } from "../../client/collector.mjs";
 import {
-  BLUE, EPSILONS, FAINT, ORANGE, PALE, PLAIN, Panel, button, choice, element, filling, lookOf,
-  part, percent, seeded, slider, surveyOf, table, thousands,
+  BLUE, EPSILONS, FAINT, ORANGE, PALE, PLAIN, Panel, button, choice, element, filling, inPercent,
+  lookOf, part, percent, seeded, slider, surveyOf, table, thousands,
 } from "./kit.mjs";
 
 const ANSWERS = ["married", "widowed", "divorced", "separated", "never married"];
@@ -229,7 +229,7 @@ part("neighbours", {
     });
     const panel = new Panel({
       width, height: 60 + 52 * ANSWERS.length,
-      x: { from: Math.min(0, ...ends), to: Math.max(...ends), write: percent, label: "share" },
+      x: { from: Math.min(0, ...ends), to: Math.max(...ends), write: inPercent, label: "share" },
       y: { from: ANSWERS.length - 0.5, to: -0.5, room: 105, ticks: ANSWERS.map((_, x) => x),
         write: (x) => ANSWERS[x] + (SENSITIVE.includes(ANSWERS[x]) ? " *" : "") },
     });
