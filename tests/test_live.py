@@ -270,6 +270,163 @@ def test_the_belief_is_that_of_bayes(opened: Any) -> None:
             assert_written(text, after)
 
 
+# --- the front page ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sensitive", "people"), [(1, 76, 299_285), (0.2, 5, 1000), (5, 400, 30_000)]
+)
+def test_the_front_page_draws_what_the_package_forecasts(
+    opened: Any, epsilon: float, sensitive: int, people: int
+) -> None:
+    """Fixed seeds; entries within seven of their standard deviations, a false alarm of 1e-8."""
+    tab, _ = opened
+    state = {"epsilon": epsilon, "sensitive": sensitive, "people": people}
+    shown, said = show(tab, "front", **state)
+    census = uldp.datasets.census()
+    p = census.frequencies
+    rest = np.setdiff1d(np.arange(400), census.domain.sensitive)
+    chosen = np.sort(np.append(census.domain.sensitive, rest)[:sensitive])
+    assert shown["protectedValues"] == chosen.tolist()
+    domain = uldp.Domain(400, chosen)
+    assert sum(shown["holders"]) == people
+    mse = {}
+    rows = tab.locator("div.live[data-part=front] tbody tr").all()
+    for row, (name, found) in zip(rows, shown["found"].items(), strict=True):
+        law = uldp.mechanisms.PAPER[name](domain, epsilon)
+        mse[name] = law.l2_loss(p, people)
+        assert found["mse"] == pytest.approx(mse[name], rel=1e-9)
+        assert found["tv"] == pytest.approx(law.l1_loss(p, people, exact=True) / 2, rel=1e-9)
+        values = found["tv"], mse[name], mse[name] / law_mse(domain, epsilon, p, people)
+        assert row.locator("th").inner_text() == name
+        for text, value in zip(row.locator("td").all_inner_texts(), values, strict=True):
+            assert_written(text, value)
+        z = (np.array(found["estimate"]) - p) / np.sqrt(law.decoder.variances(p) / people + 1e-300)
+        assert np.abs(z[p * people > 30]).max() < 7
+        squares = ((np.array(found["estimate"]) - p) ** 2).sum()
+        assert sensitive < 76 or 0.4 < squares / mse[name] < 2.5
+    times = numbers(said.split("error RR")[1])
+    assert times[0] == pytest.approx(mse["RR"] / mse["uRR"], rel=0.006)
+    assert times[1] == pytest.approx(mse["RAPPOR"] / mse["uRAP"], rel=0.006)
+
+
+def law_mse(domain: uldp.Domain, epsilon: float, p: np.ndarray, people: int) -> float:
+    return uldp.UtilityOptimizedRR(domain, epsilon).l2_loss(p, people)
+
+
+def test_the_front_page_and_its_picture_say_the_same(opened: Any) -> None:
+    tab, _ = opened
+    _, said = show(tab, "front")
+    front = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
+    (times,) = re.findall(r"\*\*(\d+) times\*\*", front)
+    assert f"{numbers(said.split('error RR')[1])[0]:.0f}" == times
+
+
+# --- in the chapters -----------------------------------------------------------------------------
+
+
+def printed(notebook: str, figure: str) -> str:
+    """What the cell that draws a figure prints."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    names = [c.metadata.get("mystnb", {}).get("figure", {}).get("name") for c in cells]
+    outputs = cells[names.index(figure)].outputs
+    return "".join(o.text for o in outputs if o.output_type == "stream")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "loss", "s", "epsilon", "mass"),
+    [("uRR", "l1", 4, 3.5, 0.6), ("uRAP", "l1", 1, 6, 0.0), ("uRR", "l2", 9, 10, 1.0)],
+)
+def test_the_worst_case_is_that_of_the_package(
+    opened: Any, mechanism: str, loss: Any, s: int, epsilon: float, mass: float
+) -> None:
+    tab, _ = opened
+    state = {"mechanism": mechanism, "loss": loss, "sensitive": s, "epsilon": epsilon}
+    shown, said = show(tab, "worst-case", **state, mass=mass)
+    law = uldp.mechanisms.PAPER[mechanism](uldp.Domain(10, range(s)), epsilon)
+    expected = law.l1_loss if loss == "l1" else law.l2_loss
+
+    def at(mass: float) -> float:
+        p = np.append(np.full(s, mass / s), np.full(10 - s, (1 - mass) / (10 - s)))
+        return expected(p / p.sum(), 1)
+
+    worst = uldp.losses.worst_case_mass(law, loss)
+    assert shown["worst"] == pytest.approx(worst, abs=1e-12)
+    assert shown["most"] == pytest.approx(at(worst) / at(0), rel=1e-9)
+    curve = [at(m) / at(0) for m in np.linspace(0, 1, 101)]
+    np.testing.assert_allclose(shown["curve"], curve, rtol=1e-9)
+    decoder = law.decoder
+    for x, share, one in ((0, mass / s, 0), (-1, (1 - mass) / (10 - s), 1)):
+        level = decoder.other[x] + decoder.gain[x] * share
+        assert shown["supports"][one]["level"] == pytest.approx(level, rel=1e-12)
+        words = (
+            said.removesuffix(".").split("with probability ")[1].split(", and another one with ")
+        )
+        assert_written(words[one], level)
+    share, place = re.findall(r" is ([\d.]+)% of the .* p\(X_S\) = ([\d.]+)\. ", said)[0]
+    assert_written(share, 100 * at(mass) / at(worst))
+    assert_written(place, worst)
+
+
+def test_the_worst_case_and_its_picture_show_the_same(opened: Any) -> None:
+    tab, _ = opened
+    shown, _ = show(tab, "worst-case")
+    top = f"{shown['worst']:.3f} ({shown['most']:.4f})"
+    assert printed("l1_worst_case", "fig-l1-level").strip().endswith(top)
+
+
+@pytest.mark.parametrize(("value", "epsilon"), [("x4", 1), ("x1", 0.1), ("x5", 10)])
+def test_reports_have_the_matrices_of_their_picture(
+    opened: Any, value: str, epsilon: float
+) -> None:
+    """The picture draws these matrices at ε = 1; the bits are sums of its columns."""
+    tab, _ = opened
+    five = uldp.Domain([f"x{i}" for i in range(1, 6)], ["x1", "x2"])
+    urr, urap = (uldp.mechanisms.PAPER[name](five, epsilon) for name in ("uRR", "uRAP"))
+    supports = urap.decoder.own, urap.decoder.other
+    bits = np.where(np.eye(5, dtype=bool), *supports)
+    for throws in range(3):
+        shown, said = show(tab, "reports", value=value, epsilon=epsilon, throws=throws)
+        np.testing.assert_allclose(shown["matrix"], urr.transition_matrix(), rtol=1e-12, atol=0)
+        np.testing.assert_allclose(shown["bits"], bits, rtol=1e-12, atol=0)
+        texts = tab.locator("div.live[data-part=reports] td:not(:empty)").all_inner_texts()
+        entries = [*urr.transition_matrix().ravel(), *bits.ravel()]
+        assert texts == [f"{entry:.2f}" for entry in entries if entry]
+        shares = [law.revealed_share for law in (urr, urap)]
+        assert shown["revealed"] == pytest.approx(shares, rel=1e-12)
+        if value not in ("x1", "x2"):
+            found = re.findall(r"[\d.<>]+%", said)
+            for text, share in zip(found, shares, strict=True):
+                assert_written(text, share)
+        x = int(value[1]) - 1
+        assert urr.transition_matrix()[x, shown["report"]] > 0
+        assert all(bits[x][j] > 0 for j, bit in enumerate(shown["sent"]) if bit)
+        sent = "".join(map(str, shown["sent"]))
+        assert said.endswith(
+            f"sends x{shown['report'] + 1}, and uRAP the bits {sent[0]} {sent[1]} | "
+            f"{sent[2]} {sent[3]} {sent[4]}."
+        )
+
+
+def alt(notebook: str, figure: str) -> str:
+    """How a picture is told to who cannot see it."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    names = [c.metadata.get("mystnb", {}).get("figure", {}).get("name") for c in cells]
+    return cells[names.index(figure)].metadata.mystnb.image.alt
+
+
+def test_pictures_in_chapters_show_the_numbers_of_their_parts(opened: Any) -> None:
+    tab, _ = opened
+    belief, _ = show(tab, "belief")
+    told = alt("uldp", "fig-uldp-suspicion")
+    assert f"from 0.5 the suspicion moves to {belief['most']:.2f} at most and to" in told
+    assert f"to {belief['least']:.2f} at least" in told
+    reports, _ = show(tab, "reports")
+    entries = [f"{entry:.2f}" for entry in np.unique(np.round(reports["matrix"], 9)) if entry]
+    told = alt("mechanisms", "fig-matrices")
+    assert set(entries) == set(re.findall(r"0\.\d\d", told))
+
+
 # --- be the respondent ---------------------------------------------------------------------------
 
 STATUS = uldp.Domain(
@@ -442,193 +599,3 @@ def test_what_repeating_gives_away_is_that_of_bayes_day_by_day(
     if answer == "divorced":
         assert (np.array(path) <= most + 1e-12).all()
     assert numbers(said)[0] == 14
-
-
-# --- the front page ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "sensitive", "people"), [(1, 76, 299_285), (0.2, 5, 1000), (5, 400, 30_000)]
-)
-def test_the_front_page_draws_what_the_package_forecasts(
-    opened: Any, epsilon: float, sensitive: int, people: int
-) -> None:
-    """Fixed seeds; entries within seven of their standard deviations, a false alarm of 1e-8."""
-    tab, _ = opened
-    state = {"epsilon": epsilon, "sensitive": sensitive, "people": people}
-    shown, said = show(tab, "front", **state)
-    census = uldp.datasets.census()
-    p = census.frequencies
-    rest = np.setdiff1d(np.arange(400), census.domain.sensitive)
-    chosen = np.sort(np.append(census.domain.sensitive, rest)[:sensitive])
-    assert shown["protectedValues"] == chosen.tolist()
-    domain = uldp.Domain(400, chosen)
-    assert sum(shown["holders"]) == people
-    mse = {}
-    rows = tab.locator("div.live[data-part=front] tbody tr").all()
-    for row, (name, found) in zip(rows, shown["found"].items(), strict=True):
-        law = uldp.mechanisms.PAPER[name](domain, epsilon)
-        mse[name] = law.l2_loss(p, people)
-        assert found["mse"] == pytest.approx(mse[name], rel=1e-9)
-        assert found["tv"] == pytest.approx(law.l1_loss(p, people, exact=True) / 2, rel=1e-9)
-        values = found["tv"], mse[name], mse[name] / law_mse(domain, epsilon, p, people)
-        assert row.locator("th").inner_text() == name
-        for text, value in zip(row.locator("td").all_inner_texts(), values, strict=True):
-            assert_written(text, value)
-        z = (np.array(found["estimate"]) - p) / np.sqrt(law.decoder.variances(p) / people + 1e-300)
-        assert np.abs(z[p * people > 30]).max() < 7
-        squares = ((np.array(found["estimate"]) - p) ** 2).sum()
-        assert sensitive < 76 or 0.4 < squares / mse[name] < 2.5
-    times = numbers(said.split("error RR")[1])
-    assert times[0] == pytest.approx(mse["RR"] / mse["uRR"], rel=0.006)
-    assert times[1] == pytest.approx(mse["RAPPOR"] / mse["uRAP"], rel=0.006)
-
-
-def law_mse(domain: uldp.Domain, epsilon: float, p: np.ndarray, people: int) -> float:
-    return uldp.UtilityOptimizedRR(domain, epsilon).l2_loss(p, people)
-
-
-def test_the_front_page_and_its_picture_say_the_same(opened: Any) -> None:
-    tab, _ = opened
-    _, said = show(tab, "front")
-    front = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
-    (times,) = re.findall(r"\*\*(\d+) times\*\*", front)
-    assert f"{numbers(said.split('error RR')[1])[0]:.0f}" == times
-
-
-# --- in the chapters -----------------------------------------------------------------------------
-
-
-def printed(notebook: str, figure: str) -> str:
-    """What the cell that draws a figure prints."""
-    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
-    names = [c.metadata.get("mystnb", {}).get("figure", {}).get("name") for c in cells]
-    outputs = cells[names.index(figure)].outputs
-    return "".join(o.text for o in outputs if o.output_type == "stream")
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "loss", "s", "epsilon", "mass"),
-    [("uRR", "l1", 4, 3.5, 0.6), ("uRAP", "l1", 1, 6, 0.0), ("uRR", "l2", 9, 10, 1.0)],
-)
-def test_the_worst_case_is_that_of_the_package(
-    opened: Any, mechanism: str, loss: Any, s: int, epsilon: float, mass: float
-) -> None:
-    tab, _ = opened
-    state = {"mechanism": mechanism, "loss": loss, "sensitive": s, "epsilon": epsilon}
-    shown, said = show(tab, "worst-case", **state, mass=mass)
-    law = uldp.mechanisms.PAPER[mechanism](uldp.Domain(10, range(s)), epsilon)
-    expected = law.l1_loss if loss == "l1" else law.l2_loss
-
-    def at(mass: float) -> float:
-        p = np.append(np.full(s, mass / s), np.full(10 - s, (1 - mass) / (10 - s)))
-        return expected(p / p.sum(), 1)
-
-    worst = uldp.losses.worst_case_mass(law, loss)
-    assert shown["worst"] == pytest.approx(worst, abs=1e-12)
-    assert shown["most"] == pytest.approx(at(worst) / at(0), rel=1e-9)
-    curve = [at(m) / at(0) for m in np.linspace(0, 1, 101)]
-    np.testing.assert_allclose(shown["curve"], curve, rtol=1e-9)
-    decoder = law.decoder
-    for x, share, one in ((0, mass / s, 0), (-1, (1 - mass) / (10 - s), 1)):
-        level = decoder.other[x] + decoder.gain[x] * share
-        assert shown["supports"][one]["level"] == pytest.approx(level, rel=1e-12)
-        words = (
-            said.removesuffix(".").split("with probability ")[1].split(", and another one with ")
-        )
-        assert_written(words[one], level)
-    share, place = re.findall(r" is ([\d.]+)% of the .* p\(X_S\) = ([\d.]+)\. ", said)[0]
-    assert_written(share, 100 * at(mass) / at(worst))
-    assert_written(place, worst)
-
-
-def test_the_worst_case_and_its_picture_show_the_same(opened: Any) -> None:
-    tab, _ = opened
-    shown, _ = show(tab, "worst-case")
-    top = f"{shown['worst']:.3f} ({shown['most']:.4f})"
-    assert printed("l1_worst_case", "fig-l1-level").strip().endswith(top)
-
-
-@pytest.mark.parametrize(("value", "epsilon"), [("x4", 1), ("x1", 0.1), ("x5", 10)])
-def test_reports_have_the_matrices_of_their_picture(
-    opened: Any, value: str, epsilon: float
-) -> None:
-    """The picture draws these matrices at ε = 1; the bits are sums of its columns."""
-    tab, _ = opened
-    five = uldp.Domain([f"x{i}" for i in range(1, 6)], ["x1", "x2"])
-    urr, urap = (uldp.mechanisms.PAPER[name](five, epsilon) for name in ("uRR", "uRAP"))
-    supports = urap.decoder.own, urap.decoder.other
-    bits = np.where(np.eye(5, dtype=bool), *supports)
-    for throws in range(3):
-        shown, said = show(tab, "reports", value=value, epsilon=epsilon, throws=throws)
-        np.testing.assert_allclose(shown["matrix"], urr.transition_matrix(), rtol=1e-12, atol=0)
-        np.testing.assert_allclose(shown["bits"], bits, rtol=1e-12, atol=0)
-        texts = tab.locator("div.live[data-part=reports] td:not(:empty)").all_inner_texts()
-        entries = [*urr.transition_matrix().ravel(), *bits.ravel()]
-        assert texts == [f"{entry:.2f}" for entry in entries if entry]
-        shares = [law.revealed_share for law in (urr, urap)]
-        assert shown["revealed"] == pytest.approx(shares, rel=1e-12)
-        if value not in ("x1", "x2"):
-            found = re.findall(r"[\d.<>]+%", said)
-            for text, share in zip(found, shares, strict=True):
-                assert_written(text, share)
-        x = int(value[1]) - 1
-        assert urr.transition_matrix()[x, shown["report"]] > 0
-        assert all(bits[x][j] > 0 for j, bit in enumerate(shown["sent"]) if bit)
-        sent = "".join(map(str, shown["sent"]))
-        assert said.endswith(
-            f"sends x{shown['report'] + 1}, and uRAP the bits {sent[0]} {sent[1]} | "
-            f"{sent[2]} {sent[3]} {sent[4]}."
-        )
-
-
-@pytest.mark.parametrize(
-    ("loss", "k", "s", "epsilon"),
-    [("l1", 400, 76, 0.1), ("l2", 400, 76, 1), ("l2", 2, 1, 0.01), ("l1", 40, 40, 10)],
-)
-def test_regimes_are_those_of_the_tables(
-    opened: Any, loss: Any, k: int, s: int, epsilon: float
-) -> None:
-    tab, _ = opened
-    shown, said = show(tab, "leading-terms", loss=loss, k=k, s=s, epsilon=epsilon)
-    small, large = (uldp.regimes.compare(loss, s, k, e) for e in (epsilon, None))
-    rows = tab.locator("div.live[data-part=leading-terms] tbody tr").all()
-    for row, found in zip(rows, shown["rows"], strict=True):
-        name = found["name"]
-        expected = small[name].exact, small[name].share, large[name].share
-        for key, value in zip(("here", "small", "large"), expected, strict=True):
-            assert found[key] == pytest.approx(value, rel=1e-8)
-        for text, value in zip(row.locator("td").all_inner_texts(), expected, strict=True):
-            if "%" in text and value >= 1:
-                text, value = text.replace("%", ""), 100 * value
-            assert_written(text, value)
-    grid = shown["grid"]
-    domain = uldp.Domain(k, range(s))
-    if loss == "l2":
-        limits = [uldp.fundamental_limit(domain, e) for e in grid]
-        np.testing.assert_allclose(shown["limit"], limits, rtol=1e-9)
-    exact = [uldp.regimes.compare(loss, s, k, e)["uRAP"].exact for e in grid[::6]]
-    np.testing.assert_allclose(shown["exact"]["uRAP"][::6], exact, rtol=1e-8)
-    best = min(shown["rows"], key=lambda row: row["here"])
-    assert f"{best['name']} has the smallest" in said
-
-
-@pytest.mark.parametrize(("users", "expected"), [(20, 1), (1, 0.001), (10**9, 1000)])
-def test_the_finite_error_is_exact(opened: Any, users: int, expected: float) -> None:
-    tab, _ = opened
-    shown, said = show(tab, "deviation", users=users, expected=expected)
-    law = uldp.UtilityOptimizedRR(uldp.Domain(2), 1.0)
-
-    def losses(reports: float) -> tuple[float, float]:
-        p = [reports / users, 1 - reports / users]
-        return law.l1_loss(p, users, exact=True) / 2, law.l1_loss(p, users) / 2
-
-    exact, limit = losses(expected)
-    for key, value in (("exact", exact), ("limit", limit), ("ratio", exact / limit)):
-        assert shown[key] == pytest.approx(value, rel=1e-9)
-    texts = re.findall(r"(?:by|says|is) ([\d.e-]*\d)", said)
-    for text, value in zip(texts, (exact, limit, exact / limit), strict=True):
-        assert_written(text, value)
-    some = range(0, len(shown["xs"]), 50)
-    ratios = [np.divide(*losses(shown["xs"][i])) for i in some]
-    np.testing.assert_allclose([shown["curve"][i] for i in some], ratios, rtol=1e-9)
