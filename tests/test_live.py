@@ -502,6 +502,15 @@ def test_a_respondent_sends_what_a_survey_takes_and_tells_what_the_matrix_says(
         for name, expected in (("prior", prior), ("chances", chances), ("after", after)):
             np.testing.assert_allclose(shown[name], expected, rtol=1e-12)
         assert shown["worst"] == pytest.approx(worst, rel=1e-12)
+        if after[own] < 1:
+            odds = after[own] / (1 - after[own]) / before * (1 - before)
+            assert shown["odds"] == pytest.approx(odds, rel=1e-9)
+            assert odds <= math.exp(epsilon) * (1 + 1e-9)
+            factor, most = re.findall(r"factor of ([\d.e-]+), where ([\d.]+) is the most", said)[0]
+            assert_written(factor, odds)
+            assert_written(most, math.exp(epsilon))
+        else:
+            assert "proves it" in said
         rows = host.locator("tbody tr").all()
         for x, row in enumerate(rows):
             texts = row.locator("td").all_inner_texts()

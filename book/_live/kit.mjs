@@ -8,6 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const GAP = 16;
 const NARROWEST_PANEL = 250;
 const PATIENCE = 120; // milliseconds that a slow part waits for a further move
+const TOO_OFTEN = 2000;
 
 // --- elements ------------------------------------------------------------------------------------
 
@@ -238,7 +239,13 @@ class Part {
       .filter(([key, control]) => this.state[key] !== nearest(control, control.first, this.all()))
       .map(([key]) => [`${this.name}.${key}`, this.state[key]]);
     const all = [...others, ...moved].map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
-    history.replaceState(null, "", all.length ? `#${all.join("&")}` : location.href.split("#")[0]);
+    clearTimeout(this.again);
+    try {
+      const [page] = location.href.split("#");
+      history.replaceState(null, "", all.length ? `${page}#${all.join("&")}` : page);
+    } catch {
+      this.again = setTimeout(() => this.remember(), TOO_OFTEN); // some browsers count and refuse
+    }
   }
 
   update() {

@@ -6,7 +6,7 @@ import {
 } from "../../client/collector.mjs";
 import {
   BLUE, EPSILONS, FAINT, ORANGE, PALE, PLAIN, Panel, button, choice, element, filling, inPercent,
-  lookOf, part, percent, seeded, slider, surveyOf, table, thousands,
+  lookOf, part, percent, seeded, slider, surveyOf, table, thousands, written,
 } from "./kit.mjs";
 
 const ANSWERS = ["married", "widowed", "divorced", "separated", "never married"];
@@ -136,6 +136,8 @@ part("respondent", {
     const own = ANSWERS.indexOf(answer);
     const rarest = Math.min(...chances.filter((_, x) => x !== own));
     const worst = chances[own] / (chances[own] + rarest);
+    const odds = (after[own] * (1 - before)) / ((1 - after[own]) * before);
+    const isProof = rarest === 0;
     const sent = `What it sends: ${message.length} bytes, the report is ` +
       reportInWords(question, reports, values);
     const panel = new Panel({
@@ -165,7 +167,10 @@ part("respondent", {
         ["after, the others", { color: BLUE.color, marker: "square" }],
       ],
       said: `Who believed with ${percent(before)} that you are ${answer} now believes it with ` +
-        `${percent(after[own])}. Who hesitated between your answer and the one from which this ` +
+        `${percent(after[own])}` +
+        (isProof ? ": the report proves it. " : `: the odds have changed by a factor of ` +
+        `${written(odds)}, where ${written(Math.exp(epsilon))} is the most. `) +
+        `Who hesitated between your answer and the one from which this ` +
         `report is rarest now believes yours with ${percent(worst)} instead of 50%.`,
       below: [table(
         "The same report, from each answer.",
@@ -174,7 +179,7 @@ part("respondent", {
       )],
       shown: {
         survey: survey.text, message: [...message], notes: coins.notes,
-        prior, chances, after, worst,
+        prior, chances, after, worst, odds,
       },
     };
   },
