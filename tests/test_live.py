@@ -26,6 +26,7 @@ from uldp.surveys import Survey, Tallies
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 150_000
 live = extension("live")
+READABLE = re.compile(r"^-?\d[\d,.]*%?$|^\d\.?\d*e-?\d+$|^10⁻?[⁰-⁹¹²³]{1,2}$|[a-zε]")
 PLACE = re.compile(r"^```\{live\} (\S+)\n:figure: (\S+)\n```$", re.M)
 
 
@@ -209,6 +210,8 @@ def test_every_control_moves_by_keys_and_the_address_brings_it_back(opened: Any)
             settle(tab)
             after, said = behind(tab, part)
             assert after != before, (part, control.get_attribute("id"))
+            ticks = host.locator("svg.live-panel > text").all_inner_texts()
+            assert all(READABLE.search(tick) for tick in ticks), ticks
             assert said
             moved += 1
     assert moved >= 2 * len(places())

@@ -46,7 +46,8 @@ export function percent(share) {
 /** A tick: powers of ten from 10⁵ on, and below 10⁻³, as such. */
 function tick(number) {
   const power = Math.round(Math.log10(number));
-  if (!(power >= 5 || power < -3) || 10 ** power !== number) return written(number);
+  const isRound = number > 0 && 10 ** power === number;
+  if (!isRound || (power < 5 && power >= -3)) return written(number);
   return `10${[...String(power)].map((one) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[one] ?? "⁻").join("")}`;
 }
 

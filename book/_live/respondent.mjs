@@ -168,10 +168,10 @@ part("respondent", {
       ],
       said: `Who believed with ${percent(before)} that you are ${answer} now believes it with ` +
         `${percent(after[own])}` +
-        (isProof ? ": the report proves it. " : `: the odds have changed by a factor of ` +
-        `${written(odds)}, where ${written(Math.exp(epsilon))} is the most. `) +
-        `Who hesitated between your answer and the one from which this ` +
-        `report is rarest now believes yours with ${percent(worst)} instead of 50%.`,
+        (isProof ? ": the report proves it." : `: the odds have changed by a factor of ` +
+        `${written(odds)}, where ${written(Math.exp(epsilon))} is the most. Who hesitated ` +
+        `between your answer and the one from which this report is rarest now believes yours ` +
+        `with ${percent(worst)} instead of 50%.`),
       below: [table(
         "The same report, from each answer.",
         ["", "believed before", "chance of this report", "believed after"],
