@@ -210,7 +210,7 @@ def test_every_control_moves_by_keys_and_the_address_brings_it_back(opened: Any)
             settle(tab)
             after, said = behind(tab, part)
             assert after != before, (part, control.get_attribute("id"))
-            ticks = host.locator("svg.live-panel > text").all_inner_texts()
+            ticks = host.locator("svg.live-panel > text").all_text_contents()
             assert all(READABLE.search(tick) for tick in ticks), ticks
             assert said
             moved += 1
