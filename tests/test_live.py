@@ -26,7 +26,7 @@ from uldp.surveys import Survey, Tallies
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 150_000
 live = extension("live")
-READABLE = re.compile(r"^-?\d[\d,.]*%?$|^\d\.?\d*e-?\d+$|^10⁻?[⁰-⁹¹²³]{1,2}$|[a-zε]")
+READABLE = re.compile(r"^-?\d[\d,.]*%?$|^\d\.?\d*e-?\d+$|^10⁻?[⁰-⁹¹²³]{1,2}$|[A-Zb-df-zε]")
 PLACE = re.compile(r"^```\{live\} (\S+)\n:figure: (\S+)\n```$", re.M)
 
 
