@@ -257,7 +257,7 @@ part("neighbours", {
       ` With RR it would be ± ${points(off("RR"))}.`;
     return {
       drawing: [panel.node],
-      keys: [["truth", { ...PLAIN, line: "solid" }], ["where 19 of 20 surveys land", {
+      keys: [["truth", { ...PLAIN, line: "solid" }], ["where 19 of 20 estimates land", {
         color: PALE.color, marker: "square" }], ...names.map((name) => [name, lookOf(name)])],
       said: `${thousands(people)} people have answered with the same program. ` +
         `The collector knows each share to ± ${points(off(mechanism))} percentage points ` +
