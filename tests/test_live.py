@@ -17,7 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 from test_book import extension
-from test_pages import EXECUTABLE
+from test_pages import BOOK, EXECUTABLE
 
 import uldp
 from uldp import wire
@@ -67,6 +67,19 @@ def test_each_part_has_one_place_which_is_a_figure_of_its_page() -> None:
     ]
     assert sorted(part for part, _ in found) == live.names()
     assert all(is_there for _, is_there in found)
+
+
+@pytest.mark.skipif(not BOOK.exists(), reason="the book is not built")
+def test_pages_with_a_part_and_no_others_load_the_script() -> None:
+    """That the parts come to life there is seen by tests/test_pages.py: they would complain."""
+    found = []
+    for page in BOOK.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        here = re.findall(r'<div class="live" data-part="([\w-]+)" data-figure="([\w-]+)">', html)
+        assert all(f'id="{figure}"' in html for _, figure in here)
+        assert ("_static/live.js" in html) == ("_static/live.css" in html) == bool(here), page
+        found += [part for part, _ in here]
+    assert sorted(found) == live.names()
 
 
 def test_the_lines_of_the_scripts_fit() -> None:
