@@ -54,3 +54,51 @@ export function losses(question: Question, p: readonly number[], n: number): Los
 
 /** Return the distribution that is nearest to an estimate. */
 export function projected(estimate: readonly number[]): number[];
+
+/** A mechanism by its name in tables, as an entry of a survey file; s is at least 1. */
+export function plan(name: string, k: number, s: number, epsilon: number): object;
+
+/** The p(X_S) at which the expected loss of the empirical estimate is largest. */
+export function worstMass(question: Question, loss: "l1" | "l2"): number;
+
+/** The losses where p is uniform within X_S and within X_N, with p(X_S) = mass. */
+export function lossesWithin(
+  question: Question,
+  mass: number,
+  n: number,
+): { variances: [number, number]; l1: number; l2: number };
+
+/** How often a report supports a value of X_S, and of X_N; not for uBD. */
+export function supportOf(question: Question): { own: number; other: number; gain: number }[];
+
+/** The probability that somebody with a non-sensitive value reveals it. */
+export function revealedShare(question: Question): number;
+
+/** The θ of uRAP with the least worst-case l2 loss. */
+export function bestTheta(s: number, nu: number, epsilon: number): number;
+
+/** The fundamental limit, its p(X_S), and the sizes of the block design that attains it. */
+export function saddle(
+  s: number,
+  nu: number,
+  epsilon: number,
+): { value: number; mass: number; sizes: [number, number][] };
+
+/** The probability of one report, given each value; nothing if no device can send it. */
+export function likelihoods(question: Question, report: Uint8Array): number[] | undefined;
+
+/** What is believed after a report that has these probabilities. */
+export function believed(prior: readonly number[], chances: readonly number[]): number[];
+
+/** A probability after its odds were multiplied by e^level. */
+export function suspicion(before: number, level: number): number;
+
+/** Draw the tally of everybody's report, from how many hold each value; not for uBD. */
+export function simulate(
+  question: Question,
+  holders: readonly number[],
+  word: () => number,
+): Tally;
+
+/** Draw how many of n people hold each value. */
+export function sample(n: number, weights: readonly number[], word: () => number): number[];

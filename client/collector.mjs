@@ -1,5 +1,5 @@
 // The collector's side of a survey, for pages that show something: tallies of messages, the
-// empirical estimate, its standard errors, and the losses to expect.
+// empirical estimate, its standard errors, the losses to expect, and what a report tells.
 //
 //   const { tallies, refused } = collect(survey, messages);  // a survey that uldp.mjs has read
 //   tallies.get("mood").estimate();
@@ -12,6 +12,7 @@ const IMPOSSIBLE = "with a report that the mechanism cannot produce";
 const HALVINGS = 1100;
 const ROUNDING = 1e-12;
 const FEW = 16;
+const [NEGLIGIBLE, DIGITS] = [1e-12, 12];
 
 /**
  * Tally the reports of many messages; count what is refused, by reason, and go on.
@@ -54,8 +55,7 @@ export function talliesFile(survey, tallies) {
 /** What a collector keeps of the reports to a question: their number, and counts. */
 export class Tally {
   #decoder;
-  #sensitive;
-  #others;
+  #classes;
 
   constructor(question) {
     this.question = question;
@@ -63,7 +63,7 @@ export class Tally {
     const rows = question.mechanism === "uBD" ? question.decisions.length : 1;
     const zeros = () => new Array(question.size).fill(0);
     this.counts = rows > 1 ? Array.from({ length: rows }, zeros) : zeros();
-    [this.#sensitive, this.#others] = classes(question);
+    this.#classes = classes(question);
   }
 
   /** Count reports, one after the other as in a message; return how many no device can send. */
@@ -100,30 +100,39 @@ export class Tally {
   }
 
   #count(report) {
-    const { mechanism, size, decisions } = this.question;
+    const { question } = this;
+    const read = reportIn(question, report, this.#classes);
+    if (!read) return false;
     const rows = this.#rows();
-    if (mechanism.endsWith("RR")) {
-      const value = numberIn(report, 0);
-      if (value >= size) return false;
-      rows[0][value] += 1;
-      return true;
-    }
-    const s = this.#sensitive.length;
-    const revealed = numberIn(report, Math.ceil(s / 8));
-    const members = [];
-    for (let bit = 0; bit < 8 * Math.ceil(s / 8); bit++) {
-      if ((report[bit >> 3] >> (bit & 7)) & 1) members.push(bit);
-    }
-    if (revealed > this.#others.length || members.at(-1) >= s) return false;
-    let row = 0;
-    if (mechanism === "uBD") {
-      row = revealed ? 0 : decisions.findIndex((law) => law.size === members.length);
-      if (row < 0 || (revealed && members.length)) return false;
-    }
-    for (const member of members) rows[row][this.#sensitive[member]] += 1;
-    if (revealed) rows[row][this.#others[revealed - 1]] += 1;
+    const { decisions, mechanism } = question;
+    const isOfSize = (law) => law.size === read.members.length;
+    const row = mechanism === "uBD" && !read.revealed ? decisions.findIndex(isOfSize) : 0;
+    for (const value of read.supported) rows[row][value] += 1;
     return true;
   }
+}
+
+/** What a report says, or nothing if no device can send it. */
+function reportIn(question, report, [sensitive, others]) {
+  const { mechanism, size, decisions } = question;
+  if (mechanism.endsWith("RR")) {
+    const value = numberIn(report, 0);
+    return value < size && { supported: [value] };
+  }
+  const s = sensitive.length;
+  const revealed = numberIn(report, Math.ceil(s / 8));
+  const members = [];
+  for (let bit = 0; bit < 8 * Math.ceil(s / 8); bit++) {
+    if ((report[bit >> 3] >> (bit & 7)) & 1) members.push(bit);
+  }
+  if (revealed > others.length || members.at(-1) >= s) return false;
+  if (mechanism === "uBD") {
+    const isKnown = revealed ? !members.length : decisions.some((d) => d.size === members.length);
+    if (!isKnown) return false;
+  }
+  const supported = members.map((place) => sensitive[place]);
+  if (revealed) supported.push(others[revealed - 1]);
+  return { supported, members, revealed };
 }
 
 /**
@@ -217,6 +226,12 @@ function supportDecoder(question) {
       }),
     meanDeviations: (p, n) =>
       p.map((entry, x) => meanDeviation(n, ...supported(entry, x)) / (n * law(x).gain)),
+    varianceAt(isOfSensitive, share) {
+      const { own, notOwn, other, notOther, gain } = isOfSensitive ? ofSensitive : ofOthers;
+      const rest = 1 - share;
+      return ((own * share + other * rest) * (notOwn * share + notOther * rest)) / gain ** 2;
+    },
+    bernoulli: (isOfSensitive) => (isOfSensitive ? ofSensitive : ofOthers),
   };
 }
 
@@ -272,6 +287,11 @@ function blockDecoder(question) {
       }
       return sums.map((sum) => sum / n);
     },
+    varianceAt(isOfSensitive, share, ofClass) {
+      const outcomes = isOfSensitive ? sensitiveOutcomes : otherOutcomes;
+      const found = outcomes(laws, weights, share, ofClass - share, 1 - ofClass);
+      return total(found.map(([value, chance]) => chance * (value - share) ** 2));
+    },
     variances(p) {
       const mass = total(sensitive.map((x) => p[x]));
       const foreign = total(others.map((x) => p[x]));
@@ -285,6 +305,20 @@ function blockDecoder(question) {
         found[x] = variance(x, otherOutcomes(laws, weights, p[x], foreign - p[x], mass));
       }
       return found;
+    },
+    /** The Bernoulli number of the same variance where p is uniform within both classes. */
+    bernoulli(isOfSensitive) {
+      const outcomes = isOfSensitive ? sensitiveOutcomes : otherOutcomes;
+      const squares = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((holders) =>
+        total(outcomes(laws, weights, ...holders).map(([value, chance]) => chance * value ** 2)),
+      );
+      const [own, fellow, foreign] = squares;
+      const size = (isOfSensitive ? sensitive : others).length;
+      const slope = own - foreign + (size - 1) * (fellow - foreign);
+      const width = Math.sqrt(slope ** 2 + 4 * foreign);
+      const small = (2 * foreign) / (width + Math.abs(slope));
+      const [below, above] = slope > 0 ? [small, width - small] : [width - small, small];
+      return { other: below / width, notOther: above / width, gain: 1 / width };
     },
     standardErrors(rows, n) {
       const estimate = decoder.estimate(rows, n);
@@ -390,4 +424,279 @@ function bestMass(laws, s, nu) {
     [low, high] = slope(middle) > 0 ? [middle, high] : [low, middle];
   }
   return low;
+}
+
+// --- before anybody is asked ---------------------------------------------------------------------
+
+/**
+ * Return the entry of a survey file for a mechanism by its name in tables, over k values of which
+ * the first s are sensitive (1 or more): also for "uRAP, best θ", and "uBD" with its best sizes.
+ */
+export function plan(name, k, s, epsilon) {
+  const [mechanism, isBest] = name.split(", ");
+  const sensitive = Array.from({ length: s }, (_, value) => value);
+  const entry = { name, labels: k, sensitive, mechanism, epsilon };
+  if (isBest) entry.theta = bestTheta(s, k - s, epsilon);
+  if (mechanism === "uBD") entry.sizes = saddle(s, k - s, epsilon).sizes;
+  return entry;
+}
+
+/** The p(X_S) at which the expected "l1" or "l2" loss of the empirical estimate is largest. */
+export function worstMass(question, loss) {
+  const [s, nu] = classes(question).map(({ length }) => length);
+  if (!s || !nu) return Number(s > 0);
+  const decoder = decoderOf(question);
+  const [inS, inN] = [decoder.bernoulli(true), decoder.bernoulli(false)];
+  const slope = ({ other, notOther, gain }) => (notOther - other) / gain;
+  const mass =
+    loss === "l1"
+      ? (inN.other + inN.gain / nu - inS.other) / (inS.gain / s + inN.gain / nu)
+      : (slope(inS) - slope(inN) + 2 / nu) / (2 / s + 2 / nu);
+  return Math.min(Math.max(mass, 0), 1);
+}
+
+/** What `losses` has, where p is uniform within X_S and within X_N: one variance for each class. */
+export function lossesWithin(question, mass, n) {
+  const sizes = classes(question).map(({ length }) => length);
+  const decoder = decoderOf(question);
+  const variances = sizes.map((size, ofOthers) => {
+    const ofClass = ofOthers ? 1 - mass : mass;
+    return size ? decoder.varianceAt(!ofOthers, ofClass / size, ofClass) / n : 0;
+  });
+  const l1 = total(variances.map((v, i) => sizes[i] * Math.sqrt((2 * v) / Math.PI)));
+  return { variances, l1, l2: total(variances.map((v, i) => sizes[i] * v)) };
+}
+
+/** How often a report supports a value of X_S, and of X_N: by its holders and by the others. */
+export function supportOf(question) {
+  const laws = supportLaws(question, question.sensitiveValues.length);
+  return laws.map(({ own, other, gain }) => ({ own, other, gain }));
+}
+
+/** The probability that somebody with a non-sensitive value reveals it. */
+export function revealedShare(question) {
+  const [s, nu] = classes(question).map(({ length }) => length);
+  if (!nu) return 0;
+  if (question.mechanism !== "uBD") return supportOf(question)[1].own;
+  return s ? total(question.decisions.map(({ weight, hidden }) => weight[0] * hidden[1])) : 1;
+}
+
+/** The θ of uRAP with the least worst-case l2 loss, for s of at least 1. */
+export function bestTheta(s, nu, epsilon) {
+  const [shrink, growth] = [Math.exp(-epsilon), -Math.expm1(-epsilon)];
+  const logOdds = (mass) => {
+    const excess = Math.log((growth * (1 + mass * shrink)) / (s - mass + mass * shrink));
+    const x = epsilon + excess;
+    return (x > 0 ? x + Math.log1p(Math.exp(-x)) : Math.log1p(Math.exp(x))) / 2;
+  };
+  let mass = Number(!nu);
+  if (nu && epsilon > Math.log1p(nu + nu ** 2 / (4 * s))) {
+    const gap = (at) => {
+      const slope = 2 / nu - (shrink + Math.exp(logOdds(at) - epsilon)) / growth;
+      return slope / (2 / s + 2 / nu) - at;
+    };
+    mass = clippedRoot(gap, s / (s + nu));
+  }
+  return 1 / (1 + Math.exp(-logOdds(mass)));
+}
+
+/**
+ * The fundamental limit: n times the least worst-case l2 loss of any mechanism and estimate for
+ * many users, the p(X_S) where it is, and the sizes of the block design that attains it.
+ */
+export function saddle(s, nu, epsilon) {
+  if (!s || s + nu === 1) {
+    return { value: 1 - 1 / (s + nu), mass: Number(s > 0), sizes: s ? [[1, 1]] : [] };
+  }
+  const play = gameOf(s, nu, epsilon);
+  const alone = Array.from({ length: s }, (_, i) => subsetSelectionLoss(s, i + 1, epsilon));
+  const best = alone.indexOf(Math.min(...alone)) + 1;
+  if (best > 1 || !nu) {
+    return { value: play(1, [[best, 1]]).value, mass: 1, sizes: [[best, 1]] };
+  }
+  const mixture = (ofTwo) => (s > 1 ? [[1, 1 - ofTwo], [2, ofTwo]] : [[1, 1]]);
+  const worst = (sizes) => clippedRoot((mass) => play(mass, sizes).slope, 1);
+  const advantage = (ofTwo) => {
+    const { gains } = play(worst(mixture(ofTwo)), mixture(ofTwo));
+    return gains[1] - gains[0];
+  };
+  const ofTwo = s > 1 ? clippedRoot(advantage, 1 - Number.EPSILON) : 0;
+  const used = mixture(ofTwo).filter(([, weight]) => weight >= NEGLIGIBLE);
+  const sum = total(used.map(([, weight]) => weight));
+  const sizes = used.map(([size, weight]) => [size, Number((weight / sum).toFixed(DIGITS))]);
+  const mass = worst(sizes);
+  return { value: play(mass, sizes).value, mass, sizes };
+}
+
+/** f(σ, λ) of the limit, its derivative by σ, and what weight on each size gains. */
+function gameOf(s, nu, epsilon) {
+  const [shrink, growth] = [Math.exp(-epsilon), -Math.expm1(-epsilon)];
+  const ofSum = 1 / s + 1 / Math.max(nu, 1);
+  return (mass, sizes) => {
+    const parts = sizes.map(([size]) => {
+      const [kept, noise] = [growth * size, s * shrink];
+      const [all, subset] = [noise + kept, noise + mass * kept];
+      const share = kept / subset;
+      return { inS: (share * growth * (s - size)) / all, inN: kept / all, share };
+    });
+    const games = [
+      { runs: s > 1, cost: (s - 1) ** 2 / s, by: 0, of: (one) => one.inS, decays: true },
+      { runs: nu > 1, cost: 1 - 1 / nu, by: -1, of: (one) => one.inN, decays: false },
+      { runs: nu > 0, cost: ofSum, by: -1, of: (one) => one.share, decays: true },
+    ].filter(({ runs }) => runs);
+    const found = { value: 0, slope: 0, gains: sizes.map(() => 0) };
+    for (const { cost, by, of, decays } of games) {
+      const information = total(parts.map((one, i) => sizes[i][1] * of(one)));
+      const fall = decays ? total(parts.map((one, i) => sizes[i][1] * of(one) * one.share)) : 0;
+      const loss = (cost * (by ? 1 - mass : 1)) / information;
+      found.value += loss;
+      found.slope += (by * cost + loss * fall) / information;
+      parts.forEach((one, i) => (found.gains[i] += (loss / information) * of(one)));
+    }
+    return found;
+  };
+}
+
+/** n times the worst-case l2 loss of subset selection of this size, over s values alone. */
+function subsetSelectionLoss(s, size, epsilon) {
+  const [shrink, growth] = [Math.exp(-epsilon), -Math.expm1(-epsilon)];
+  if (s === 1) return 0;
+  const [kept, noise] = [growth * size, s * shrink];
+  const ofS = ((s - 1) ** 2 / s) * ((noise + kept) / (growth * (s - size)));
+  return ofS * (1 + noise / kept);
+}
+
+/** Where a decreasing function passes 0 on [0, high], or the end next to that. */
+function clippedRoot(decreasing, high) {
+  if (decreasing(0) <= 0) return 0;
+  if (decreasing(high) >= 0) return high;
+  let [low, top] = [0, high];
+  for (let i = 0; i < HALVINGS && low < (low + top) / 2 && (low + top) / 2 < top; i++) {
+    const middle = (low + top) / 2;
+    [low, top] = decreasing(middle) > 0 ? [middle, top] : [low, middle];
+  }
+  return low;
+}
+
+// --- what a report tells -------------------------------------------------------------------------
+
+/** The probability of one report, given each value; nothing if no device can send it. */
+export function likelihoods(question, report) {
+  const [sensitive, others] = classes(question);
+  const read = reportIn(question, report, [sensitive, others]);
+  if (!read) return undefined;
+  const { mechanism, decisions } = question;
+  const isSensitive = new Set(sensitive);
+  const supports = new Set(read.supported);
+  const all = Array.from({ length: question.size }, (_, value) => value);
+  if (mechanism === "uBD") return all.map((x) => ofSet(decisions, read, sensitive, others, x));
+  const [inS, inN] = supportLaws(question, sensitive.length);
+  if (mechanism.endsWith("RR")) {
+    const law = isSensitive.has(read.supported[0]) ? inS : inN;
+    return all.map((x) => (supports.has(x) ? law.own : law.other));
+  }
+  return all.map((x) => {
+    if (read.revealed && !supports.has(x)) return 0;
+    if (read.revealed && isSensitive.has(x)) return 0;
+    const shown = isSensitive.has(x) ? 1 : read.revealed ? inN.own : inN.notOwn;
+    return sensitive.reduce((product, y) => {
+      const [on, off] = x === y ? [inS.own, inS.notOwn] : [inS.other, inS.notOther];
+      return product * (supports.has(y) ? on : off);
+    }, shown);
+  });
+}
+
+function ofSet(decisions, { members, revealed, supported }, sensitive, others, x) {
+  const place = sensitive.indexOf(x);
+  if (revealed) {
+    const isRevealed = others[revealed - 1] === x;
+    const shown = decisions.length ? decisions : [{ weight: [1], hidden: [0, 1] }];
+    return isRevealed ? total(shown.map(({ weight, hidden }) => weight[0] * hidden[1])) : 0;
+  }
+  const [s, size] = [sensitive.length, members.length];
+  const { weight, held, hidden } = decisions.find((law) => law.size === size);
+  if (place < 0) return (weight[0] * hidden[0]) / choose(s, size);
+  const isIn = supported.includes(x);
+  const chance = isIn ? held[0] / choose(s - 1, size - 1) : held[1] / choose(s - 1, size);
+  return weight[0] * chance;
+}
+
+const choose = (n, d) => (d ? (choose(n - 1, d - 1) * n) / d : 1);
+
+/** What is believed after a report that has these probabilities, by Bayes' rule. */
+export function believed(prior, chances) {
+  const joint = prior.map((one, x) => one * chances[x]);
+  const sum = total(joint);
+  return joint.map((one) => one / sum);
+}
+
+/** A probability after its odds were multiplied by e^level. */
+export function suspicion(before, level) {
+  const odds = (before / (1 - before)) * Math.exp(level);
+  return Number.isFinite(odds) ? odds / (1 + odds) : 1;
+}
+
+// --- a whole survey at once, for pictures --------------------------------------------------------
+
+/**
+ * Draw the tally of everybody's report, from how many hold each value; not for uBD.
+ *
+ * `word` returns 32 random bits. The law of the tally is that of the devices' reports.
+ */
+export function simulate(question, holders, word) {
+  const tally = new Tally(question);
+  const [sensitive, others] = classes(question);
+  const [inS, inN] = supportLaws(question, sensitive.length);
+  tally.n = total(holders);
+  const { counts } = tally;
+  for (const x of others) counts[x] = binomial(holders[x], inN.own, word);
+  if (question.mechanism.endsWith("RR")) {
+    for (const x of sensitive) counts[x] = binomial(holders[x], inS.gain, word);
+    const uniform = sensitive.map(() => 1);
+    const drawn = sample(tally.n - total(counts), uniform, word);
+    sensitive.forEach((x, i) => (counts[x] += drawn[i]));
+    return tally;
+  }
+  for (const x of sensitive) {
+    const ofOthers = binomial(tally.n - holders[x], inS.other, word);
+    counts[x] = binomial(holders[x], inS.own, word) + ofOthers;
+  }
+  return tally;
+}
+
+/** Draw how many of n people hold each value, each with a probability proportional to a weight. */
+export function sample(n, weights, word) {
+  let [left, rest] = [n, total(weights)];
+  return weights.map((weight) => {
+    const drawn = binomial(left, rest > weight ? weight / rest : 1, word);
+    left -= drawn;
+    rest -= weight;
+    return drawn;
+  });
+}
+
+/** Draw a binomial number: how many of n random numbers lie below p, digit by digit for all. */
+function binomial(n, p, word) {
+  let [below, undecided, rest] = [0, n, p];
+  if (p >= 1) return n;
+  while (undecided && rest) {
+    rest *= 2;
+    const ones = halfOf(undecided, word);
+    if (rest >= 1) below += undecided - ones;
+    undecided = rest >= 1 ? ones : undecided - ones;
+    rest -= Number(rest >= 1);
+  }
+  return below;
+}
+
+/** How many of n random bits are 1. */
+function halfOf(n, word) {
+  let ones = 0;
+  for (let left = n; left > 0; left -= 32) {
+    let bits = left < 32 ? word() >>> (32 - left) : word();
+    bits -= (bits >>> 1) & 0x55555555;
+    bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+    ones += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  }
+  return ones;
 }

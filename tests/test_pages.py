@@ -68,7 +68,8 @@ CUT_ON_PAPER = """
 SHAPE = """
 () => {
   const below = (e) => Math.round(e.getBoundingClientRect().top + scrollY);
-  const picture = document.querySelector("article figure img, article .figure img");
+  const picture = [...document.querySelectorAll("article figure :is(img, div.live)")]
+    .find((e) => e.checkVisibility());
   const article = document.querySelector("article");
   const box = (e) => [e.scrollWidth, e.clientWidth, e.textContent.trim().slice(0, 60)];
   return {

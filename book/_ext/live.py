@@ -1,0 +1,150 @@
+"""Parts of pages that a reader moves, each in the place of a picture.
+
+`{live}` names a part and the figure in whose place it stands. The shipped client, its collector,
+the kit and all parts of `book/_live` are joined into one classic script, `_static/live.js`, which
+a page opened from a file can run; only pages with a part load it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive, directives
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from uldp import datasets
+from uldp.figures import STYLES
+from uldp.figures.style import BLUE, ORANGE
+
+ROOT = Path(__file__).parents[2]
+PARTS = ROOT / "book" / "_live"
+SHARED = (ROOT / "client" / "uldp.mjs", ROOT / "client" / "collector.mjs", PARTS / "kit.mjs")
+IMPORT = re.compile(r"^import\b[^;]*;\n", re.M)
+EXPORT = re.compile(r"^export ", re.M)
+PART = re.compile(r'^part\("([\w-]+)"', re.M)
+
+LINES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
+MARKERS = {"o": "circle", "s": "square", "^": "up", "v": "down", "D": "diamond", "*": "star"}
+DARK = (0x12, 0x12, 0x12)
+CONTRAST = 6.0
+"""Of a colour on the dark background."""
+
+
+def files() -> list[Path]:
+    """Return the files of parts."""
+    return sorted(path for path in PARTS.glob("*.mjs") if path.stem != "kit")
+
+
+def names() -> list[str]:
+    """Return the names of the parts."""
+    return sorted(name for path in files() for name in PART.findall(path.read_text("utf-8")))
+
+
+def own_text(path: Path) -> str:
+    """Return a module as a piece of a script."""
+    return EXPORT.sub("", IMPORT.sub("", path.read_text(encoding="utf-8")))
+
+
+def slug(name: str) -> str:
+    """Return a mechanism's name as a part of the name of a variable."""
+    return re.sub(r"\W+", "-", name, flags=re.A).strip("-")
+
+
+def data() -> str:
+    """Return what comes from Python: the looks of mechanisms and the shares of the census."""
+    looks = {
+        name: {
+            "line": LINES[look["linestyle"]],
+            "marker": MARKERS[look["marker"]],
+            "slug": slug(name),
+        }
+        for name, look in STYLES.items()
+    }
+    census = datasets.census()
+    people = {"counts": census.counts.tolist(), "sensitive": census.domain.sensitive.tolist()}
+    constants = {"LOOKS": looks, "CENSUS": people}
+    return "".join(
+        f"const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
+        for name, value in constants.items()
+    )
+
+
+def script() -> str:
+    """Return the one script; in it each file of parts has a block for its names."""
+    shared = "\n".join(own_text(path) for path in SHARED)
+    parts = "\n".join(f"{{\n{own_text(path)}}}" for path in files())
+    return f'"use strict";\n(() => {{\n{data()}\n{shared}\n{parts}\nstart();\n}})();\n'
+
+
+def luminance(color: tuple[int, ...]) -> float:
+    """Return the relative luminance of a colour, as WCAG defines it."""
+    shares = [channel / 255 for channel in color]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def on_dark(color: str) -> str:
+    """Return a colour with as much white as it needs on a dark background; of black, white."""
+    channels = tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
+    mixed = channels
+    if not any(channels):
+        return "#ffffff"
+    for percent in range(101):
+        mixed = tuple(c + (255 - c) * percent // 100 for c in channels)
+        if (luminance(mixed) + 0.05) / (luminance(DARK) + 0.05) >= CONTRAST:
+            break
+    return "#" + "".join(f"{c:02x}" for c in mixed)
+
+
+def style() -> str:
+    """Return the style sheet, with the colours of the figures for both schemes."""
+    colors = {slug(name): look["color"] for name, look in STYLES.items()}
+    colors |= {"blue": BLUE, "orange": ORANGE}
+    light = "".join(f"  --live-{name}: {color};\n" for name, color in colors.items())
+    dark = "".join(f"  --live-{name}: {on_dark(color)};\n" for name, color in colors.items())
+    own = (PARTS / "live.css").read_text(encoding="utf-8")
+    return f':root {{\n{light}}}\n\nhtml[data-theme="dark"] {{\n{dark}}}\n\n{own}'
+
+
+class Live(Directive):
+    """Where a part is alive: ``{live} name`` with the option ``figure``, a figure's name."""
+
+    required_arguments = 1
+    option_spec = {"figure": directives.unchanged_required}  # noqa: RUF012 - of docutils
+
+    def run(self) -> list[nodes.Node]:
+        """Return the part's place in the page."""
+        name, figure = self.arguments[0], self.options.get("figure")
+        if name not in names() or not figure:
+            raise self.error(f"live: a part of {', '.join(names())} and a figure, got {name!r}")
+        place = f'<div class="live" data-part="{name}" data-figure="{figure}"></div>'
+        return [nodes.raw("", place, format="html")]
+
+
+def write_files(app: Sphinx, config: Config) -> None:
+    """Write script and style where Sphinx finds static files."""
+    folder = Path(app.doctreedir, "live")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "live.js").write_text(script(), encoding="utf-8")
+    (folder / "live.css").write_text(style(), encoding="utf-8")
+    config.html_static_path.append(str(folder))
+
+
+def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load both in pages with a part; the book as one page is for paper."""
+    if app.builder.name == "html" and '<div class="live"' in context.get("body", ""):
+        app.add_js_file("live.js", loading_method="defer")
+        app.add_css_file("live.css")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the directive and the steps of the build."""
+    app.add_directive("live", Live)
+    app.connect("config-inited", write_files)
+    app.connect("html-page-context", load)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,66 @@
+// For which p(X_S) the loss is largest, and how often each value is supported there.
+
+import { lossesWithin, supportOf, worstMass } from "../../client/collector.mjs";
+import {
+  EPSILONS, PALE, PLAIN, Panel, choice, columns, lookOf, part, planned, slider, written,
+} from "./kit.mjs";
+
+const K = 10;
+const MASSES = Array.from({ length: 101 }, (_, i) => i / 100);
+const LOSSES = { l1: "l1: absolute errors", l2: "l2: squared errors" };
+
+part("worst-case", {
+  controls: {
+    mechanism: choice("Mechanism", { uRR: "uRR", uRAP: "uRAP" }, "uRR"),
+    loss: choice("Loss", LOSSES, "l1"),
+    sensitive: slider("Sensitive of ten values", [1, 2, 3, 4, 5, 6, 7, 8, 9], 4),
+    epsilon: slider("ε", EPSILONS, 3.5),
+    mass: slider("p(X_S)", MASSES, 0.6, (mass) => mass.toFixed(2)),
+  },
+  show({ mechanism, loss, sensitive: s, epsilon, mass }, { width }) {
+    const question = planned(mechanism, K, s, epsilon);
+    const at = (one) => lossesWithin(question, one, 1)[loss];
+    const first = at(0);
+    const worst = worstMass(question, loss);
+    const curve = MASSES.map((one) => at(one) / first);
+    const [here, most] = [at(mass) / first, at(worst) / first];
+    const supports = supportOf(question).map(({ other, gain }, ofOthers) => ({
+      other, level: other + (gain * (ofOthers ? 1 - mass : mass)) / (ofOthers ? K - s : s),
+    }));
+    const size = columns(width, 2);
+    const low = Math.min(...curve);
+    const look = lookOf(mechanism);
+    const left = new Panel({
+      title: "Loss, relative to p(X_S) = 0", width: size.width, height: 230,
+      x: { from: 0, to: 1, label: "p(X_S)" },
+      y: { from: low - 0.03 * (most - low), to: most + 0.08 * (most - low) },
+    });
+    left.rule({ x: mass }).line(MASSES, curve, look);
+    left.dots([mass], [here], { ...PLAIN, marker: "circle" });
+    left.dots([worst], [most], { ...look, marker: "star" });
+    const right = new Panel({
+      title: "How often a value is supported", width: size.width, height: 230,
+      x: { from: 0.4, to: K + 0.6, ticks: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], label: "value" },
+      y: { from: 0, to: 1.1 * Math.max(...supports.map(({ level }) => level)) },
+    });
+    supports.forEach(({ other, level }, ofOthers) => {
+      const values = MASSES.slice(1, K + 1).map((_, i) => i + 1)
+        .filter((value) => value > s === Boolean(ofOthers));
+      const same = (height) => values.map(() => height);
+      right.bars(values, same(0), same(other), 0.4, PALE);
+      right.bars(values, same(other), same(level), 0.4, look);
+    });
+    const levels = supports.map(({ level }) => written(level));
+    return {
+      drawing: [left.node, right.node],
+      keys: [["here", { ...PLAIN, line: undefined, marker: "circle" }],
+        ["the worst case", { ...look, line: undefined, marker: "star" }],
+        ["reports of those who hold another value", { color: PALE.color, marker: "square" }],
+        ["of the holders", { color: look.color, marker: "square" }]],
+      said: `At p(X_S) = ${mass.toFixed(2)} the ${loss} loss is ${written(100 * (here / most))}% ` +
+        `of the largest, which is at p(X_S) = ${worst.toFixed(3)}. Reports support a sensitive ` +
+        `value with probability ${levels[0]}, and another one with ${levels[1]}.`,
+      shown: { worst, here, most, curve, supports },
+    };
+  },
+});

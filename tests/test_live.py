@@ -1,0 +1,630 @@
+"""The parts of the book that move, in a browser without a network, against the package.
+
+All stand on one page that is opened from a file, as a reader opens the book: each in the place of
+a figure, with the address that makes it show what a test asks for.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+from test_book import extension
+from test_pages import BOOK, EXECUTABLE
+
+import uldp
+from uldp import wire
+from uldp.surveys import Survey, Tallies
+
+ROOT = Path(__file__).parents[1]
+MOST_BYTES = 150_000
+live = extension("live")
+READABLE = re.compile(r"^-?\d[\d,.]*%?$|^\d\.?\d*e-?\d+$|^10⁻?[⁰-⁹¹²³]{1,2}$|[A-Zb-df-zε]")
+PLACE = re.compile(r"^```\{live\} (\S+)\n:figure: (\S+)\n```$", re.M)
+
+
+def pages() -> dict[str, str]:
+    """The text of each page of the book, with the names of the figures that its cells draw."""
+    found = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "book").glob("*.md")}
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        names = [c.metadata.get("mystnb", {}).get("figure", {}).get("name", "") for c in cells]
+        text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        found[path.stem] = text + "".join(f"\n:name: {name}\n" for name in names if name)
+    return found
+
+
+def places() -> dict[str, str]:
+    """The name of the figure in whose place each part stands."""
+    return {part: figure for text in pages().values() for part, figure in PLACE.findall(text)}
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_the_script_is_small_fetches_nothing_and_comes_once() -> None:
+    script = live.script()
+    assert len(script.encode()) <= MOST_BYTES
+    assert not re.search(
+        r"^(import|export)\b|\bfetch\(|import\(|https?://(?!www\.w3\.org/)", script, re.M
+    )
+    assert "Math.random" not in script
+    assert all(script.count(live.own_text(path)) == 1 for path in live.SHARED)
+
+
+def test_each_part_has_one_place_which_is_a_figure_of_its_page() -> None:
+    found = [
+        (part, f":name: {figure}\n" in text)
+        for text in pages().values()
+        for part, figure in PLACE.findall(text)
+    ]
+    assert sorted(part for part, _ in found) == live.names()
+    assert all(is_there for _, is_there in found)
+
+
+@pytest.mark.skipif(not BOOK.exists(), reason="the book is not built")
+def test_pages_with_a_part_and_no_others_load_the_script() -> None:
+    """That the parts come to life there is seen by tests/test_pages.py: they would complain."""
+    found = []
+    for page in BOOK.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        here = re.findall(r'<div class="live" data-part="([\w-]+)" data-figure="([\w-]+)">', html)
+        assert all(f'id="{figure}"' in html for _, figure in here)
+        assert ("_static/live.js" in html) == ("_static/live.css" in html) == bool(here), page
+        found += [part for part, _ in here]
+    assert sorted(found) == live.names()
+
+
+def test_the_lines_of_the_scripts_fit() -> None:
+    for path in live.PARTS.glob("*.mjs"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert max(map(len, lines)) <= 100, path.name
+
+
+def test_the_colours_are_those_of_the_figures_and_seen_in_the_dark() -> None:
+    style = live.style()
+    for name, look in uldp.figures.STYLES.items():
+        assert f"--live-{live.slug(name)}: {look['color']};" in style
+        dark = live.on_dark(look["color"])
+        assert f"--live-{live.slug(name)}: {dark};" in style
+        channels = [int(dark[i : i + 2], 16) for i in (1, 3, 5)]
+        assert (live.luminance(channels) + 0.05) / (live.luminance(live.DARK) + 0.05) >= 5.9
+
+
+# --- a browser -----------------------------------------------------------------------------------
+
+PAGE = """<!doctype html><html lang="en" data-theme="{scheme}"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>live</title>
+<style>{style} body {{ margin: 8px; font: 16px sans-serif }} figure {{ margin: 0 }}
+html[data-theme="dark"] {{ --pst-color-text-base: #ddd; --pst-color-surface: #222;
+  --pst-color-background: #121212; background: #121212; color: #ddd }}</style>
+<main><h1>Live</h1>{figures}</main><script defer src="live.js"></script></html>"""
+FIGURE = (
+    '<div class="live" data-part="{part}" data-figure="{figure}"></div>'
+    '<figure id="{figure}"><img alt="{figure}"><figcaption>{figure}</figcaption></figure>'
+)
+
+
+FEW_PEOPLE = "#neighbours.people=300&front.people=1000"
+"""A start that does not take long."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if EXECUTABLE is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"]
+        chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
+        yield chrome
+        chrome.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page, without what stands before a scheme's name in its file's name."""
+    folder = tmp_path_factory.mktemp("live")
+    figures = "".join(FIGURE.format(part=p, figure=f) for p, f in in_order(places()))
+    for scheme in ("light", "dark"):
+        html = PAGE.format(scheme=scheme, style=live.style(), figures=figures)
+        (folder / f"{scheme}.html").write_text(html, encoding="utf-8")
+    (folder / "live.js").write_text(live.script(), encoding="utf-8")
+    return folder.as_uri()
+
+
+def in_order(found: dict[str, str]) -> list[tuple[str, str]]:
+    """Those first that others follow."""
+    return sorted(found.items(), key=lambda item: (item[0] != "respondent", item))
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, address: str) -> Iterator[tuple[Page, list[str]]]:
+    tab, complaints = browser.new_page(viewport={"width": 800, "height": 900}), []
+    tab.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("request", lambda r: None if r.url.startswith("file:") else complaints.append(r.url))
+    tab.goto(f"{address}/light.html{FEW_PEOPLE}")
+    settle(tab)
+    yield tab, complaints
+    tab.close()
+
+
+def settle(tab: Page) -> None:
+    tab.wait_for_function("!document.querySelector('div.live:is([aria-busy], :empty)')")
+
+
+def show(tab: Page, part: str, **state: Any) -> tuple[Any, str]:
+    """Go to the address of a state; return the numbers behind what a part shows, and its text."""
+    text = "&".join(f"{key.replace('_', '.', 1)}={value}" for key, value in state.items())
+    text = "&".join(
+        item if "." in item.split("=")[0] else f"{part}.{item}" for item in text.split("&") if item
+    )
+    tab.evaluate("text => { location.hash = text }", text)
+    tab.wait_for_timeout(1)
+    settle(tab)
+    return behind(tab, part)
+
+
+def behind(tab: Page, part: str) -> tuple[Any, str]:
+    host = tab.locator(f"div.live[data-part={part}]")
+    return host.evaluate("host => host.shown"), host.locator(".live-said").inner_text()
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers of a text: shares as they are, thousands without their commas."""
+    found = re.findall(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?%?", text)
+    return [float(n[:-1]) / 100 if n.endswith("%") else float(n.replace(",", "")) for n in found]
+
+
+def assert_written(text: str, value: float) -> None:
+    """A number as the kit writes it: right to half a unit of its last digit."""
+    if text in ("<0.01%", ">99.99%"):
+        assert 0 <= min(value, 1 - value) < 1e-4
+        return
+    (number,) = numbers(text)
+    digits = re.sub(r"e.*|%", "", text.replace(",", ""))
+    unit = 10.0 ** -len(digits.partition(".")[2])
+    if "e" in text:
+        unit *= 10.0 ** int(text.split("e")[1].strip("%"))
+    elif "." not in digits and abs(value) >= 100:
+        unit = max(unit, 10.0 ** (math.floor(math.log10(abs(value))) - 2)) if value < 1000 else 1
+    if "%" in text:
+        unit /= 100
+    assert abs(number - value) <= 0.501 * unit, (text, value)
+
+
+def test_every_control_moves_by_keys_and_the_address_brings_it_back(opened: Any) -> None:
+    tab, complaints = opened
+    moved = 0
+    for host in tab.locator("div.live").all():
+        part = host.get_attribute("data-part")
+        for control in host.locator(".live-control > :is(input, select, button)").all():
+            before, _ = behind(tab, part)
+            control.focus()
+            assert (
+                tab.evaluate("() => getComputedStyle(document.activeElement).outlineWidth") != "0px"
+            )
+            kind = control.evaluate("e => e.type")
+            if kind == "button":
+                tab.keyboard.press("Enter")
+            elif kind == "number":
+                assert control.get_attribute("min")
+                control.fill(str(int(control.input_value()) - 1))
+                tab.keyboard.press("Tab")
+            else:
+                at_end = control.evaluate("e => e.value == (e.max ?? e.lastElementChild.value)")
+                tab.keyboard.press("ArrowLeft" if at_end else "ArrowRight")
+            settle(tab)
+            after, said = behind(tab, part)
+            assert after != before, (part, control.get_attribute("id"))
+            ticks = host.locator("svg.live-panel > text").all_text_contents()
+            assert all(READABLE.search(tick) for tick in ticks), ticks
+            assert said
+            moved += 1
+    assert moved >= 2 * len(places())
+    states = {part: behind(tab, part) for part in places()}
+    url = tab.url
+    tab.reload()
+    settle(tab)
+    assert tab.url == url
+    assert {part: behind(tab, part) for part in places()} == states
+    assert not complaints
+
+
+def test_a_wrong_address_shows_what_can_be_shown(opened: Any) -> None:
+    tab, complaints = opened
+    shown, _ = show(tab, "belief")
+    assert show(tab, "belief", epsilon="nothing", before="7", other="1")[0]["before"] == 0.99
+    assert show(tab, "belief", epsilon="nothing")[0] == shown
+    assert not complaints
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_parts_fit_a_phone_and_are_accessible(
+    browser: Browser, address: str, scheme: str
+) -> None:
+    tab = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    tab.goto(f"{address}/{scheme}.html{FEW_PEOPLE}")
+    settle(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not tab.locator("figure > img:visible").count()
+    results = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]})
+    assert results.violations_count == 0, results.generate_report()
+    tab.emulate_media(media="print")
+    assert tab.locator("figure > img:visible").count() == len(places())
+    assert not tab.locator("div.live:visible").count()
+    tab.close()
+
+
+def test_without_scripts_the_pictures_stand(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}/light.html")
+    assert tab.locator("figure > img:visible").count() == len(places())
+    assert not tab.locator("div.live:visible").count()
+    context.close()
+
+
+def test_the_belief_is_that_of_bayes(opened: Any) -> None:
+    """By the rule itself: a report that is e^ε times as likely, or that much less."""
+    tab, _ = opened
+    for epsilon, before in itertools.product((0.1, 1, 10), (0.01, 0.5, 0.99)):
+        shown, said = show(tab, "belief", epsilon=epsilon, before=before)
+        for name, chance in (("most", math.exp(epsilon)), ("least", math.exp(-epsilon))):
+            after = before * chance / (before * chance + 1 - before)
+            assert shown[name] == pytest.approx(after, rel=1e-12)
+            grid = np.arange(1, 100) / 100
+            curve = grid * chance / (grid * chance + 1 - grid)
+            np.testing.assert_allclose(shown["curves"][name], curve, rtol=1e-12)
+            text = said.split(f" at {name}")[0].split()[-1]
+            assert_written(text, after)
+
+
+# --- the front page ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sensitive", "people"), [(1, 76, 299_285), (0.2, 5, 1000), (5, 400, 30_000)]
+)
+def test_the_front_page_draws_what_the_package_forecasts(
+    opened: Any, epsilon: float, sensitive: int, people: int
+) -> None:
+    """Fixed seeds; entries within seven of their standard deviations, a false alarm of 1e-8."""
+    tab, _ = opened
+    state = {"epsilon": epsilon, "sensitive": sensitive, "people": people}
+    shown, said = show(tab, "front", **state)
+    census = uldp.datasets.census()
+    p = census.frequencies
+    rest = np.setdiff1d(np.arange(400), census.domain.sensitive)
+    chosen = np.sort(np.append(census.domain.sensitive, rest)[:sensitive])
+    assert shown["protectedValues"] == chosen.tolist()
+    domain = uldp.Domain(400, chosen)
+    assert sum(shown["holders"]) == people
+    off = (np.array(shown["holders"]) - people * p) / np.sqrt(people * p + 1e-300)
+    assert np.abs(off[people * p > 30]).max() < 7
+    assert not np.array(shown["holders"])[p == 0].any()
+    mse = {}
+    rows = tab.locator("div.live[data-part=front] tbody tr").all()
+    for row, (name, found) in zip(rows, shown["found"].items(), strict=True):
+        law = uldp.mechanisms.PAPER[name](domain, epsilon)
+        mse[name] = law.l2_loss(p, people)
+        assert found["mse"] == pytest.approx(mse[name], rel=1e-9)
+        assert found["tv"] == pytest.approx(law.l1_loss(p, people, exact=True) / 2, rel=1e-9)
+        values = found["tv"], mse[name], mse[name] / law_mse(domain, epsilon, p, people)
+        assert row.locator("th").inner_text() == name
+        for text, value in zip(row.locator("td").all_inner_texts(), values, strict=True):
+            assert_written(text, value)
+        z = (np.array(found["estimate"]) - p) / np.sqrt(law.decoder.variances(p) / people + 1e-300)
+        assert np.abs(z[p * people > 30]).max() < 7
+        squares = ((np.array(found["estimate"]) - p) ** 2).sum()
+        assert sensitive < 76 or 0.4 < squares / mse[name] < 2.5
+    times = numbers(said.split("error RR")[1])
+    assert times[0] == pytest.approx(mse["RR"] / mse["uRR"], rel=0.006)
+    assert times[1] == pytest.approx(mse["RAPPOR"] / mse["uRAP"], rel=0.006)
+
+
+def law_mse(domain: uldp.Domain, epsilon: float, p: np.ndarray, people: int) -> float:
+    return uldp.UtilityOptimizedRR(domain, epsilon).l2_loss(p, people)
+
+
+def test_the_front_page_and_its_picture_say_the_same(opened: Any) -> None:
+    tab, _ = opened
+    _, said = show(tab, "front")
+    front = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
+    (times,) = re.findall(r"\*\*(\d+) times\*\*", front)
+    assert f"{numbers(said.split('error RR')[1])[0]:.0f}" == times
+
+
+# --- in the chapters -----------------------------------------------------------------------------
+
+
+def printed(notebook: str, figure: str) -> str:
+    """What the cell that draws a figure prints."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    names = [c.metadata.get("mystnb", {}).get("figure", {}).get("name") for c in cells]
+    outputs = cells[names.index(figure)].outputs
+    return "".join(o.text for o in outputs if o.output_type == "stream")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "loss", "s", "epsilon", "mass"),
+    [("uRR", "l1", 4, 3.5, 0.6), ("uRAP", "l1", 1, 6, 0.0), ("uRR", "l2", 9, 10, 1.0)],
+)
+def test_the_worst_case_is_that_of_the_package(
+    opened: Any, mechanism: str, loss: Any, s: int, epsilon: float, mass: float
+) -> None:
+    tab, _ = opened
+    state = {"mechanism": mechanism, "loss": loss, "sensitive": s, "epsilon": epsilon}
+    shown, said = show(tab, "worst-case", **state, mass=mass)
+    law = uldp.mechanisms.PAPER[mechanism](uldp.Domain(10, range(s)), epsilon)
+    expected = law.l1_loss if loss == "l1" else law.l2_loss
+
+    def at(mass: float) -> float:
+        p = np.append(np.full(s, mass / s), np.full(10 - s, (1 - mass) / (10 - s)))
+        return expected(p / p.sum(), 1)
+
+    worst = uldp.losses.worst_case_mass(law, loss)
+    assert shown["worst"] == pytest.approx(worst, abs=1e-12)
+    assert shown["most"] == pytest.approx(at(worst) / at(0), rel=1e-9)
+    curve = [at(m) / at(0) for m in np.linspace(0, 1, 101)]
+    np.testing.assert_allclose(shown["curve"], curve, rtol=1e-9)
+    decoder = law.decoder
+    for x, share, one in ((0, mass / s, 0), (-1, (1 - mass) / (10 - s), 1)):
+        level = decoder.other[x] + decoder.gain[x] * share
+        assert shown["supports"][one]["level"] == pytest.approx(level, rel=1e-12)
+        words = (
+            said.removesuffix(".").split("with probability ")[1].split(", and another one with ")
+        )
+        assert_written(words[one], level)
+    share, place = re.findall(r" is ([\d.]+)% of the .* p\(X_S\) = ([\d.]+)\. ", said)[0]
+    assert_written(share, 100 * at(mass) / at(worst))
+    assert_written(place, worst)
+
+
+def test_the_worst_case_and_its_picture_show_the_same(opened: Any) -> None:
+    tab, _ = opened
+    shown, _ = show(tab, "worst-case")
+    top = f"{shown['worst']:.3f} ({shown['most']:.4f})"
+    assert printed("l1_worst_case", "fig-l1-level").strip().endswith(top)
+
+
+@pytest.mark.parametrize(("value", "epsilon"), [("x4", 1), ("x1", 0.1), ("x5", 10)])
+def test_reports_have_the_matrices_of_their_picture(
+    opened: Any, value: str, epsilon: float
+) -> None:
+    """The picture draws these matrices at ε = 1; the bits are sums of its columns."""
+    tab, _ = opened
+    five = uldp.Domain([f"x{i}" for i in range(1, 6)], ["x1", "x2"])
+    urr, urap = (uldp.mechanisms.PAPER[name](five, epsilon) for name in ("uRR", "uRAP"))
+    supports = urap.decoder.own, urap.decoder.other
+    bits = np.where(np.eye(5, dtype=bool), *supports)
+    for throws in range(3):
+        shown, said = show(tab, "reports", value=value, epsilon=epsilon, throws=throws)
+        np.testing.assert_allclose(shown["matrix"], urr.transition_matrix(), rtol=1e-12, atol=0)
+        np.testing.assert_allclose(shown["bits"], bits, rtol=1e-12, atol=0)
+        texts = tab.locator("div.live[data-part=reports] td:not(:empty)").all_inner_texts()
+        entries = [*urr.transition_matrix().ravel(), *bits.ravel()]
+        assert texts == [f"{entry:.2f}" for entry in entries if entry]
+        shares = [law.revealed_share for law in (urr, urap)]
+        assert shown["revealed"] == pytest.approx(shares, rel=1e-12)
+        if value not in ("x1", "x2"):
+            found = re.findall(r"[\d.<>]+%", said)
+            for text, share in zip(found, shares, strict=True):
+                assert_written(text, share)
+        x = int(value[1]) - 1
+        assert urr.transition_matrix()[x, shown["report"]] > 0
+        assert all(bits[x][j] > 0 for j, bit in enumerate(shown["sent"]) if bit)
+        sent = "".join(map(str, shown["sent"]))
+        assert said.endswith(
+            f"sends x{shown['report'] + 1}, and uRAP the bits {sent[0]} {sent[1]} | "
+            f"{sent[2]} {sent[3]} {sent[4]}."
+        )
+
+
+def alt(notebook: str, figure: str) -> str:
+    """How a picture is told to who cannot see it."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    names = [c.metadata.get("mystnb", {}).get("figure", {}).get("name") for c in cells]
+    return cells[names.index(figure)].metadata.mystnb.image.alt
+
+
+def test_pictures_in_chapters_show_the_numbers_of_their_parts(opened: Any) -> None:
+    tab, _ = opened
+    belief, _ = show(tab, "belief")
+    told = alt("uldp", "fig-uldp-suspicion")
+    assert f"from 0.5 the suspicion moves to {belief['most']:.2f} at most and to" in told
+    assert f"to {belief['least']:.2f} at least" in told
+    reports, _ = show(tab, "reports")
+    entries = [f"{entry:.2f}" for entry in np.unique(np.round(reports["matrix"], 9)) if entry]
+    told = alt("mechanisms", "fig-matrices")
+    assert set(entries) == set(re.findall(r"0\.\d\d", told))
+
+
+# --- be the respondent ---------------------------------------------------------------------------
+
+STATUS = uldp.Domain(
+    ["married", "widowed", "divorced", "separated", "never married"], ["divorced", "separated"]
+)
+QUESTION = "marital status"
+
+
+def shares_of_answers() -> np.ndarray:
+    labels = uldp.datasets.census().domain.labels
+    counts = np.zeros(5)
+    for label, count in zip(labels, uldp.datasets.census().counts, strict=True):
+        age, _, status, _ = label.split(", ")
+        if age not in ("under 1", "1-12"):
+            counts[STATUS.labels.index(status)] += count
+    return counts / counts.sum()
+
+
+def prior_of(own: int, before: float) -> np.ndarray:
+    shares = shares_of_answers()
+    prior = (1 - before) * shares / (1 - shares[own])
+    prior[own] = before
+    return prior
+
+
+def column(mechanism: uldp.Mechanism, report: bytes) -> np.ndarray:
+    """The probabilities of a report, given each value."""
+    rows = [row.tobytes() for row in wire.wire_rows(mechanism, mechanism.outputs)]
+    return mechanism.transition_matrix()[:, rows.index(report)]
+
+
+def stored(notebook: str, cell: str) -> list[list[str]]:
+    """The rows of the table that a cell of a notebook shows, without its head."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    (found,) = (one for one in cells if one.id == cell)
+    html = next(o.data["text/html"] for o in found.outputs if "data" in o)
+    rows = re.findall(r"<tr>(.*?)</tr>", html.split("<tbody>")[1], re.S)
+    return [[re.sub(r"<.*?>", "", one).strip() for one in row.split("</td>")[:-1]] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("answer", "mechanism", "epsilon", "before"),
+    [
+        ("divorced", "uRR", 1, 0.1),
+        ("married", "uRR", 3, 0.5),
+        ("separated", "uRAP", 1, 0.01),
+        ("widowed", "uRAP", 5, 0.99),
+        ("married", "RR", 0.5, 0.3),
+        ("never married", "RAPPOR", 2, 0.6),
+    ],
+)
+def test_a_respondent_sends_what_a_survey_takes_and_tells_what_the_matrix_says(
+    opened: Any, answer: str, mechanism: str, epsilon: float, before: float
+) -> None:
+    tab, _ = opened
+    own = STATUS.labels.index(answer)
+    law = uldp.mechanisms.PAPER[mechanism](STATUS, epsilon)
+    state = {"answer": answer, "mechanism": mechanism, "epsilon": epsilon, "before": before}
+    host = tab.locator("div.live[data-part=respondent]")
+    for throws in range(3):
+        shown, said = show(tab, "respondent", **state, throws=throws)
+        survey = Survey.from_json(shown["survey"])
+        assert survey.questions == {QUESTION: law}
+        message = bytes(shown["message"])
+        reading = survey.read([message])
+        assert (reading.messages, reading.refused) == (1, {})
+        pairs = host.locator(".live-bytes dd").all_inner_texts()
+        assert bytes.fromhex("".join(pairs)) == message
+        chances = column(law, message[48:-4])
+        prior = prior_of(own, before)
+        after = prior * chances / (prior @ chances)
+        worst = chances[own] / (chances[own] + np.delete(chances, own).min())
+        for name, expected in (("prior", prior), ("chances", chances), ("after", after)):
+            np.testing.assert_allclose(shown[name], expected, rtol=1e-12)
+        assert shown["worst"] == pytest.approx(worst, rel=1e-12)
+        if after[own] < 1:
+            odds = after[own] / (1 - after[own]) / before * (1 - before)
+            assert shown["odds"] == pytest.approx(odds, rel=1e-9)
+            assert odds <= math.exp(epsilon) * (1 + 1e-9)
+            factor, most = re.findall(r"factor of ([\d.e-]+), where ([\d.]+) is the most", said)[0]
+            assert_written(factor, odds)
+            assert_written(most, math.exp(epsilon))
+        else:
+            assert "proves it" in said
+        rows = host.locator("tbody tr").all()
+        for x, row in enumerate(rows):
+            texts = row.locator("td").all_inner_texts()
+            for text, value in zip(texts, (prior[x], chances[x], after[x]), strict=True):
+                assert_written(text, value)
+        assert (
+            f"now believes it with {host.locator('tbody td').nth(3 * own + 2).inner_text()}" in said
+        )
+        assert_coins(shown["notes"], host.locator("ol li").all_inner_texts())
+        if mechanism in ("RR", "uRR"):
+            drawn, replaced = (note["made"] for note in shown["notes"])
+            assert message[48] == (law.sensitive[drawn] if replaced else own)
+
+
+def assert_coins(notes: list[dict[str, Any]], steps: list[str]) -> None:
+    """Each decision is what its number and its probability say, and is shown so."""
+    for note, step in zip(notes, steps, strict=True):
+        if "p" not in note:
+            continue
+        number = note["word"] / 2**32
+        assert note["least"] == pytest.approx(min(note["p"], 1 - note["p"]), rel=1e-9)
+        assert note["below"] == (number < note["least"])
+        assert note["made"] == (note["below"] == (note["p"] <= 0.5))
+        assert step.endswith("yes" if note["made"] else "no")
+        digits, shown = re.search(r"0\.([01]+)… = (0\.\d+)", step).groups()
+        assert int(digits, 2) == note["word"] >> 32 - len(digits)
+        assert abs(float(shown) - number) <= 0.501e-4
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "people"), [("uRR", 1, 10_000), ("uRAP", 3, 3000), ("RR", 1, 300)]
+)
+def test_neighbours_are_counted_as_the_package_counts_them(
+    opened: Any, mechanism: str, epsilon: float, people: int
+) -> None:
+    """Estimates may be six of their standard errors off: a false alarm of 1e-7 for all."""
+    tab, _ = opened
+    state = {"respondent.mechanism": mechanism, "respondent.epsilon": epsilon, "people": people}
+    shown, _ = show(tab, "neighbours", **state)
+    shares = shares_of_answers()
+    np.testing.assert_allclose(shown["shares"], shares, rtol=1e-12)
+    assert set(shown["found"]) == {mechanism, "RR"}
+    cells = iter(tab.locator("div.live[data-part=neighbours] tbody td").all_inner_texts())
+    for name, found in shown["found"].items():
+        law = uldp.mechanisms.PAPER[name](STATUS, epsilon)
+        tallies = Tallies.from_json(found["file"])
+        tally = tallies[QUESTION]
+        assert tallies.survey.questions == {QUESTION: law}
+        assert tally.n == people
+        expected = np.sqrt(law.decoder.variances(shares) / people)
+        np.testing.assert_allclose(found["expected"], expected, rtol=1e-12)
+        np.testing.assert_allclose(found["estimate"], law.estimate(tally), rtol=0, atol=1e-12)
+        errors = uldp.inference.standard_errors(tally)
+        np.testing.assert_allclose(found["errors"], errors, rtol=1e-9)
+        assert np.abs((law.estimate(tally) - shares) / expected).max() < 6
+    names = list(shown["found"])
+    for x, share in enumerate(shares):
+        assert_written(next(cells), share)
+        for name in names:
+            estimate, error = next(cells).split(" ± ")
+            assert_written(f"{estimate}%", shown["found"][name]["estimate"][x])
+            assert_written(error, 2 * shown["found"][name]["errors"][x])
+
+
+def test_the_pictures_of_the_respondent_show_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    after = show(tab, "respondent")[0]["after"][STATUS.labels.index("divorced")]
+    assert f"{after:.1%}" == stored("respondent", "respondent-check")[1][1]
+    found = show(tab, "neighbours")[0]["found"]
+    errors = [
+        [f"{200 * found[name]['expected'][x]:.2f}" for name in ("uRR", "RR")] for x in range(5)
+    ]
+    assert [row[2:] for row in stored("respondent", "respondent-errors")] == errors
+
+
+@pytest.mark.parametrize(("answer", "mechanism"), [("divorced", "uRR"), ("widowed", "uRAP")])
+def test_what_repeating_gives_away_is_that_of_bayes_day_by_day(
+    opened: Any, answer: str, mechanism: str
+) -> None:
+    tab, _ = opened
+    state = {"respondent.answer": answer, "respondent.mechanism": mechanism, "days": 14}
+    shown, said = show(tab, "tomorrow", **state)
+    own = STATUS.labels.index(answer)
+    law = uldp.mechanisms.PAPER[mechanism](STATUS, 1.0)
+    belief, path = prior_of(own, 0.1), [0.1]
+    for report in shown["reports"]:
+        belief = belief * column(law, bytes(report))
+        belief /= belief.sum()
+        path.append(belief[own])
+    assert len(path) == 15
+    np.testing.assert_allclose(shown["path"], path, rtol=1e-9)
+    assert shown["kept"] == pytest.approx([path[0]] + [path[1]] * 14)
+    most = 1 / (1 + 9 * np.exp(-np.arange(15.0)))
+    np.testing.assert_allclose(shown["most"], most, rtol=1e-12)
+    if answer == "divorced":
+        assert (np.array(path) <= most + 1e-12).all()
+    assert numbers(said)[0] == 14
