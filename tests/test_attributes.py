@@ -2,6 +2,7 @@
 
 import itertools
 from functools import reduce
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 
 import uldp
-from uldp import likelihood, losses, privacy
+from uldp import _ascent, likelihood, losses, privacy
 from uldp.attributes import OneByOne
 
 DRUG = uldp.UtilityOptimizedRR(uldp.Domain(["no", "yes"], sensitive=["yes"]), 1.2)
@@ -182,6 +183,39 @@ def test_maximum_likelihood_climbs_as_high_as_em(exact, seed):
     assert height(p) <= height(found.p) + 1e-4
 
 
+def test_the_ascent_is_told_what_is_around_a_place(monkeypatch):
+    """The diagonal of the Hessian in directions that sum to 0, where reports are few the rest."""
+    told = {}
+
+    def climb(look, forms, few, positive, start, tolerance):
+        told.update(look=look, forms=forms, few=few, start=start, positive=start[positive])
+        return _ascent.climb(look, forms, few, positive, start, tolerance)
+
+    monkeypatch.setattr(
+        "uldp.attributes._ascent", SimpleNamespace(climb=climb, Place=_ascent.Place)
+    )
+    product, counts = CASES["two"], np.array([9, 1, 2, 0, 3, 3, 0, 1])
+    Q, shares = dense(product)[0], counts / counts.sum()
+    for most, fits in ((6 * 8, True), (6 * 8 - 1, False), (6, False)):
+        monkeypatch.setattr("uldp.attributes.MOST_ENTRIES", most)
+        product.maximum_likelihood(counts.reshape(4, 2), 1e-3)
+        assert told["few"] is fits
+        assert (told["forms"] is not None) is fits
+        assert told["positive"].size == 0
+        assert told["start"] == pytest.approx(np.full(8, 1 / 8))
+        q = draw(product)
+        rows = Q / (q @ Q)
+        here = told["look"](q)
+        assert here.lift == pytest.approx(rows @ shares - 1)
+        assert here.diagonal == pytest.approx((rows - 1) ** 2 @ shares)
+        assert here.diagonal.min() < 1
+        assert not here.tilt.any()
+        assert here.value == pytest.approx(shares[counts > 0] @ np.log((q @ Q)[counts > 0]))
+        if fits:
+            scaled = (rows * np.sqrt(shares))[:, counts > 0].T
+            assert told["forms"](q) == pytest.approx(scaled)
+
+
 def test_without_noise_maximum_likelihood_is_the_shares():
     true = OneByOne({"sport": SPORT, "again": SPORT})
     table = np.array([[3, 0, 1], [2, 2, 0], [0, 0, 2]])
@@ -197,6 +231,8 @@ def test_it_is_refused_where_the_certificate_is_not_met(monkeypatch):
     table = [[9, 1], [2, 7], [3, 3], [0, 1]]
     met = CASES["two"].maximum_likelihood(table, 1e-3)
     assert 1 < met.passes < 1000
+    assert met.certificate > 0
+    assert CASES["two"].maximum_likelihood(table, met.certificate).passes == met.passes
     monkeypatch.setattr("uldp._ascent.MOST_PASSES", 1)
     with pytest.raises(ArithmeticError, match=r"the certificate is .*, above 0\.001"):
         CASES["two"].maximum_likelihood(table, 1e-3)
