@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -63,6 +65,31 @@ def test_levels_hold_by_definition_and_are_least(Q):
     assert one_sided <= level
     assert holds(one_sided, [0])
     assert one_sided < 1e-9 or not holds(one_sided - 1e-9, [0])
+
+
+@given(matrices, st.data())
+def test_levels_of_pairs_hold_by_definition_and_make_up_the_others(Q, data):
+    levels = privacy.pair_levels(Q)
+    chosen = data.draw(st.lists(st.integers(0, Q.shape[1] - 1), unique=True))
+    for found, outputs in ((levels, range(Q.shape[1])), (privacy.pair_levels(Q, chosen), chosen)):
+        for x, other in np.ndindex(found.shape):
+            ratios = [np.log(Q[x, y] / Q[other, y]) for y in outputs]
+            assert found[x, other] == pytest.approx(max([0, *ratios]), abs=1e-12)
+    assert levels.max() == pytest.approx(privacy.ldp_level(Q), abs=1e-12)
+    assert levels[0].max() == pytest.approx(privacy.osldp_level(Q, [0]), abs=1e-12)
+
+
+def test_levels_of_pairs_where_outputs_are_impossible():
+    assert privacy.pair_levels(MANGAT).tolist() == [[0, np.inf], [pytest.approx(np.log(4)), 0]]
+    protected = privacy.pair_levels(MANGAT, [1])
+    assert protected.tolist() == [[0, 0], [pytest.approx(np.log(4)), 0]]
+    assert privacy.pair_levels(MANGAT, [False, True]).tolist() == protected.tolist()
+    assert privacy.pair_levels(MANGAT, []).tolist() == [[0, 0], [0, 0]]
+    tiny = Fraction(1, 10**400)
+    exact = privacy.pair_levels([[tiny, 1 - tiny], [Fraction(1, 2), Fraction(1, 2)]])
+    assert exact[1, 0] == pytest.approx(400 * np.log(10) - np.log(2))
+    padded = [[0.5, 0, 0.5], [0.5, 0, 0.5]]
+    assert privacy.pair_levels(padded).tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(

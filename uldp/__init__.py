@@ -8,6 +8,7 @@ from importlib.metadata import version as _version
 
 from uldp import (
     attacks as attacks,
+    attributes as attributes,
     choosing as choosing,
     datasets as datasets,
     decoders as decoders,

@@ -40,6 +40,7 @@ def calls_of_privacy() -> list[Call]:
         call(privacy.ldp_level, Q=Q),
         call(privacy.uldp_level, Q=Q, sensitive=sensitive, protected=protected),
         call(privacy.osldp_level, Q=Q, sensitive=sensitive),
+        call(privacy.pair_levels, Q=Q, protected=optional),
         call(privacy.audit, Q=Q, sensitive=sensitive, protected=optional),
         call(privacy.Channel, matrix=Q, protected=protected),
         call(privacy.Channel.of, mechanism=(URR, NOT_MECHANISMS)),

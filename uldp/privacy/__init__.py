@@ -21,6 +21,7 @@ from uldp.privacy.levels import (
     audit,
     ldp_level,
     osldp_level,
+    pair_levels,
     uldp_level,
 )
 
@@ -35,6 +36,7 @@ __all__ = [
     "empirical_level",
     "ldp_level",
     "osldp_level",
+    "pair_levels",
     "parallel",
     "postprocess",
     "preserves_data_types",

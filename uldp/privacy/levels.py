@@ -12,7 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 
-__all__ = ["Audit", "Channel", "Witness", "audit", "ldp_level", "osldp_level", "uldp_level"]
+__all__ = [
+    "Audit",
+    "Channel",
+    "Witness",
+    "audit",
+    "ldp_level",
+    "osldp_level",
+    "pair_levels",
+    "uldp_level",
+]
 
 
 class Explicit(Protocol):
@@ -184,6 +193,43 @@ def osldp_level(Q: ArrayLike, sensitive: ArrayLike) -> float:
     """
     matrix = _checks.stochastic(Q, "Q")
     return _osldp(matrix, _checks.positions(sensitive, "sensitive", matrix.shape[0])).epsilon
+
+
+def pair_levels(Q: ArrayLike, protected: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Return how strongly a report can speak for one value against another, for each pair.
+
+    Entry (x, x') is the least L ≥ 0 with Q(y|x) ≤ e^L Q(y|x') for all outputs y, or for the
+    protected ones alone. ε-LDP bounds all entries by ε (Definition 1) and OSLDP the rows of X_S
+    (Definition 6), over all outputs; ULDP bounds all, over the protected ones (Definition 2).
+
+    Parameters
+    ----------
+    Q : (k, |Y|) array_like
+        Transition probabilities; each row sums to 1.
+    protected : (|Y|,) array_like of bool, or array_like of int, optional
+        The outputs that count, as a mask or as indices; by default all.
+
+    Returns
+    -------
+    (k, k) ndarray
+        In nats; infinite where an output of x is impossible for x', and 0 on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If Q is not a stochastic matrix, or an index or the mask does not fit it.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    matrix = _checks.stochastic(Q, "Q")
+    if protected is not None:
+        matrix = matrix[:, _checks.mask(protected, "protected", matrix.shape[1])]
+    logs = np.array([[_log(entry) for entry in row] for row in matrix])
+    levels = np.zeros((len(logs), len(logs)))
+    for level, row in zip(levels, logs, strict=True):
+        reached = row > -math.inf
+        level[:] = (row[reached] - logs[:, reached]).max(axis=1, initial=0.0)
+    return levels
 
 
 def audit(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike | None = None) -> Audit:

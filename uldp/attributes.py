@@ -1,0 +1,297 @@
+"""Attributes one by one: each is reported by a mechanism of its own, apart from the others.
+
+A value is a cell of a product domain, and a report is a tuple of reports, independent of each other
+given the cell. So the matrix of all of it is the Kronecker product of the small ones, and nothing
+of the size of that is ever made: tables are multiplied by the small matrices along each axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _ascent, _checks
+from uldp._fields import set_fields
+from uldp.domain import Domain, ProductDomain
+from uldp.likelihood import MaximumLikelihood
+from uldp.mechanisms.base import Seed
+from uldp.mechanisms.index_reports import IndexReports
+from uldp.tallies import Tally
+
+__all__ = ["OneByOne"]
+
+Array = NDArray[np.float64]
+
+MOST_ENTRIES = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class OneByOne:
+    """Several attributes, each reported by a mechanism of its own (Section 7 of the paper).
+
+    Parameters
+    ----------
+    mechanisms : mapping of str to IndexReports
+        For each attribute its mechanism, a `RandomizedResponse` or a `UtilityOptimizedRR`, which
+        reports the truth where no value of its domain is sensitive.
+
+    Attributes
+    ----------
+    mechanisms : mapping of str to IndexReports
+        The same, read-only.
+    domain : ProductDomain
+        All cells; those are sensitive in which some attribute has a value that is protected.
+
+    Raises
+    ------
+    ValueError
+        If there is no attribute, there are more than 2^26 cells, or two have the same label.
+    TypeError
+        If it is no mapping of names to such mechanisms.
+    """
+
+    mechanisms: Mapping[str, IndexReports]
+    domain: ProductDomain = field(init=False)
+
+    def __post_init__(self) -> None:
+        _checks.instance(self.mechanisms, "mechanisms", Mapping)
+        for name, mechanism in self.mechanisms.items():
+            _checks.instance(name, "each name in mechanisms", str)
+            _checks.instance(mechanism, f"mechanisms[{name!r}]", IndexReports)
+        if not self.mechanisms:
+            raise ValueError("mechanisms must be of one or more attributes, got none")
+        set_fields(self, mechanisms=MappingProxyType(dict(self.mechanisms)))
+        hidden = np.zeros((), dtype=np.bool_)
+        for mechanism in self._each:
+            protected = np.isin(np.arange(mechanism.domain.size), mechanism.sensitive)
+            hidden = np.logical_or.outer(hidden, protected)
+        labels = {name: m.domain.labels for name, m in self.mechanisms.items()}
+        set_fields(self, domain=Domain.product(sensitive=np.flatnonzero(hidden), **labels))
+
+    @property
+    def epsilon(self) -> float:
+        """The level, in nats, of a change of all attributes: the sum of those that hide anything.
+
+        It holds for a cell whose values are all protected, against every other.
+        """
+        return sum(mechanism.epsilon for mechanism in self._each if mechanism.sensitive.size)
+
+    def privatize(self, values: Any, rng: Seed = None) -> NDArray[np.int64]:
+        """Perturb each user's cell, attribute by attribute; this is what runs on the user's side.
+
+        Parameters
+        ----------
+        values : label, index, or one-dimensional array of either
+            The users' cells (see `Domain.indices` and `ProductDomain.cells`).
+        rng : optional
+            As for `Mechanism.privatize`.
+
+        Returns
+        -------
+        (n, a) or (a,) ndarray of int
+            The report on each of the a attributes, a row for each user.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a value is not in the domain; it may be an answer and is not shown.
+        """
+        cells = self.domain.indices(values, secret=True)
+        generator = _checks.generator(rng, "rng")
+        answers = np.unravel_index(cells, self.domain.shape)
+        pairs = zip(self._each, answers, strict=True)
+        return np.stack([m.privatize(answer, generator) for m, answer in pairs], axis=-1)
+
+    def count(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how often each combination of reports came; tables of parts add up.
+
+        Parameters
+        ----------
+        reports : (n, a) array_like of int
+            What `privatize` returned.
+
+        Returns
+        -------
+        ndarray of int
+            With an axis for each attribute, of its number of outputs.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the reports are not what `privatize` can return.
+        """
+        array = _checks.as_array(reports, "reports")
+        if array.ndim != 2 or array.shape[1] != len(self.mechanisms):
+            raise ValueError(
+                f"reports must have shape (n, {len(self.mechanisms)}), got {array.shape}"
+            )
+        columns = [m.check(column) for m, column in zip(self._each, array.T, strict=True)]
+        places = np.ravel_multi_index(columns, self._outputs)
+        return np.bincount(places, minlength=prod(self._outputs)).reshape(self._outputs)
+
+    def estimate(self, table: ArrayLike) -> Array:
+        """Return the empirical estimate of the joint distribution: unbiased, and perhaps negative.
+
+        Parameters
+        ----------
+        table : array_like of int
+            What `count` returned, of at least one report.
+
+        Returns
+        -------
+        (k,) ndarray
+            For the cells of `domain`; `ProductDomain.marginal` sums it up.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the table is not of this shape, or of no reports.
+        """
+        return _along(self._shares(table), self._decoders).ravel()
+
+    def maximum_likelihood(self, table: ArrayLike, tolerance: float = 1e-6) -> MaximumLikelihood:
+        """Return the joint distribution of the largest likelihood, with its certificate.
+
+        Parameters
+        ----------
+        table : array_like of int
+            What `count` returned, of at least one report.
+        tolerance : float, optional
+            What the certificate must reach (see `likelihood.maximum_likelihood`).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the table is not of this shape or of no reports, or the tolerance is not above 0.
+        ArithmeticError
+            If the certificate stays above the tolerance.
+        """
+        shares = self._shares(table)
+        tolerance = _checks.positive(tolerance, "tolerance")
+        matrices = [mechanism.transition_matrix() for mechanism in self._each]
+        back, squared = [Q.T for Q in matrices], [(Q**2).T for Q in matrices]
+        came = shares > 0
+
+        def look(q: Array) -> _ascent.Place:
+            likely = _along(q.reshape(self.domain.shape), matrices)
+            with np.errstate(divide="ignore"):
+                value = float(shares[came] @ np.log(likely[came]))
+            inverse = np.divide(shares, likely, out=np.zeros_like(shares), where=likely > 0)
+            slope = _along(inverse, back).ravel()
+            square = np.divide(inverse, likely, out=np.zeros_like(shares), where=likely > 0)
+            curvature = _along(square, squared).ravel() - 2 * slope + 1
+            return _ascent.Place(q, value, slope - 1, np.maximum(curvature, 0), np.zeros(q.size))
+
+        def forms(q: Array) -> Array:
+            rows = np.stack(np.nonzero(came), axis=1)
+            likelihoods = _kronecker(
+                Q.T[column] for Q, column in zip(matrices, rows.T, strict=True)
+            )
+            scaled: Array = likelihoods * (np.sqrt(shares[came]) / (likelihoods @ q))[:, np.newaxis]
+            return scaled
+
+        k = self.domain.size
+        small = int(np.count_nonzero(came)) * k <= MOST_ENTRIES
+        start = np.full(k, 1 / k)
+        found, passes = _ascent.climb(
+            look, forms if small else None, small, slice(0), start, tolerance
+        )
+        if found.certificate > tolerance:
+            raise ArithmeticError(f"the certificate is {found.certificate}, above {tolerance}")
+        return MaximumLikelihood(found.q, max(found.certificate, 0.0), passes)
+
+    def l2_loss(self, p: ArrayLike, n: int) -> float:
+        """Return the expected squared l2 loss of the empirical estimate, exact for every n.
+
+        It is (Σ_x p(x) Π_i A_i(x_i) - Σ p²)/n, with A_i(x) the mean square of the decoded report on
+        attribute i of a user who holds x.
+
+        Parameters
+        ----------
+        p : (k,) array_like
+            The true distribution of the cells, from which n users are drawn independently.
+        n : int
+            The number of users, at least 1.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If p is not a distribution over the cells, or n not a whole number of at least 1.
+        """
+        p = _checks.distribution(p, "p", self.domain.size)
+        n = _checks.whole(n, "n", least=1)
+        squares = [
+            (mechanism.transition_matrix() @ (D**2).sum(axis=1))[:, np.newaxis]
+            for mechanism, D in zip(self._each, self._decoders, strict=True)
+        ]
+        return float(_along(p.reshape(self.domain.shape), squares).item() - p @ p) / n
+
+    def total_variance(self, weights: ArrayLike, p: ArrayLike) -> float:
+        """Return n times the variance of a linear combination Σ w(x) p̂(x) of the estimate.
+
+        At an unbiased estimate in the place of p, and divided by n - 1, it is an unbiased estimate
+        of the variance, as in `inference.covariance`.
+
+        Parameters
+        ----------
+        weights : (k,) array_like
+            The w(x), as `ProductDomain.weights` makes them.
+        p : (k,) array_like
+            The distribution, or an estimate of it that sums to 1.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not k finite numbers.
+        """
+        shape = self.domain.shape
+        w = _checks.numbers(weights, "weights", (self.domain.size,)).astype(float).reshape(shape)
+        q = _checks.numbers(p, "p", (self.domain.size,)).astype(float).reshape(shape)
+        likely = _along(q, [mechanism.transition_matrix() for mechanism in self._each])
+        decoded = _along(w, [D.T for D in self._decoders])
+        return float((likely * decoded**2).sum() - (w * q).sum() ** 2)
+
+    @property
+    def _each(self) -> list[IndexReports]:
+        return list(self.mechanisms.values())
+
+    @property
+    def _outputs(self) -> tuple[int, ...]:
+        return tuple(mechanism.output_count for mechanism in self._each)
+
+    @cached_property
+    def _decoders(self) -> list[Array]:
+        """For each attribute the rows that are made of single reports, shape (|Y|, values)."""
+        return [
+            np.array([m.estimate(Tally(m, 1, one)) for one in np.eye(m.output_count, dtype=int)])
+            for m in self._each
+        ]
+
+    def _shares(self, table: ArrayLike) -> Array:
+        counts = _checks.counts(table, "table", *self._outputs)
+        if not counts.any():
+            raise ValueError("table must be of one report or more, got none")
+        shares: Array = counts / counts.sum()
+        return shares
+
+
+def _along(table: Array, matrices: Sequence[Array]) -> Array:
+    """Multiply a table by a matrix along each axis: x_1 ... x_a becomes y_1 ... y_a."""
+    for matrix in matrices:
+        table = np.tensordot(table, matrix, axes=(0, 0))
+    return np.asarray(table)
+
+
+def _kronecker(factors: Iterable[Array]) -> Array:
+    """Return the products of rows of factors, shape (rows, product of the lengths)."""
+    rows: Array = np.ones((1, 1))
+    for factor in factors:
+        rows = (rows[:, :, np.newaxis] * factor[:, np.newaxis, :]).reshape(len(factor), -1)
+    return rows
