@@ -68,6 +68,22 @@ export function lossesWithin(
   n: number,
 ): { variances: [number, number]; l1: number; l2: number };
 
+/** n times the variance of one entry, where p(value) = share and the others are equally likely. */
+export function entryVariance(question: Question, value: number, share: number): number;
+
+/** The least number of users whose expected loss is at most the target for every p. */
+export function usersNeeded(question: Question, loss: "l1" | "l2", target: number): number;
+
+/** What Table 3 or 4 of the paper prints, in units of √(2/(nπ)) and of 1/n. */
+export function printed(
+  loss: "l1" | "l2",
+  regime: "ε → 0" | "ε = ln k",
+  name: string,
+  s: number,
+  k: number,
+  epsilon: number,
+): number;
+
 /** How often a report supports a value of X_S, and of X_N; not for uBD. */
 export function supportOf(question: Question): { own: number; other: number; gain: number }[];
 

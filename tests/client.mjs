@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
 import {
-  collect, likelihoods, losses, lossesWithin, plan, projected, revealedShare, saddle, simulate,
-  supportOf, talliesFile, worstMass,
+  collect, entryVariance, likelihoods, losses, lossesWithin, plan, printed, projected,
+  revealedShare, saddle, simulate, supportOf, talliesFile, usersNeeded, worstMass,
 } from "../client/collector.mjs";
 
 const HEADER_BYTES = 48;
@@ -123,8 +123,14 @@ const TASKS = {
       const { theta, sizes } = file.questions[0];
       const support = question.mechanism === "uBD" ? null : supportOf(question);
       const revealed = revealedShare(question);
-      return { worst, limit: { value, mass }, theta, sizes, support, revealed };
+      const users = ["l1", "l2"].map((loss) => usersNeeded(question, loss, 0.1));
+      const entries = [0, k - 1].map((x) =>
+        [0, 0.3, 1].map((share) => entryVariance(question, x, share)),
+      );
+      return { worst, limit: { value, mass }, theta, sizes, support, revealed, users, entries };
     }),
+
+  printed: (asked) => asked.map((entry) => printed(...entry)),
 
   likelihoods: (texts) =>
     texts.map(({ text, reports }) => {

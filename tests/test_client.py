@@ -291,6 +291,15 @@ def test_plans_are_those_of_the_package():
         assert found["limit"]["value"] == pytest.approx(limit.value, rel=1e-12), where
         assert found["limit"]["mass"] == pytest.approx(limit.mass, rel=1e-6, abs=1e-9), where
         assert found["revealed"] == pytest.approx(mechanism.revealed_share, rel=1e-9), where
+        for loss, users in zip(("l1", "l2"), found["users"], strict=True):
+            least = uldp.choosing.users_needed(mechanism, loss, 0.1)
+            assert users == pytest.approx(least, rel=1e-7, abs=1), where
+        for x, variances in zip((0, k - 1) if k > 1 else (), found["entries"], strict=k > 1):
+            for share, variance in zip((0.0, 0.3, 1.0), variances, strict=True):
+                p = np.full(k, (1 - share) / (k - 1))
+                p[x] = share
+                exact = mechanism.decoder.variances(p)[x]
+                assert variance == pytest.approx(exact, rel=1e-8, abs=1e-12), where
         if "θ" in name:
             assert found["theta"] == pytest.approx(mechanism.theta, rel=1e-12), where
         if name == "uBD":
@@ -303,6 +312,18 @@ def test_plans_are_those_of_the_package():
                     for field in ("own", "other", "gain"):
                         exact = getattr(decoder, field)[value]
                         assert one[field] == pytest.approx(exact, rel=1e-12), where
+
+
+def test_what_the_paper_prints():
+    asked = [
+        (loss, regime, name, s, k, epsilon)
+        for (loss, regime), column in uldp.regimes.PRINTED.items()
+        for name in column
+        for s, k in ((1, 2), (3, 7), (76, 400))
+        for epsilon in (0.01, math.log(k))
+    ]
+    expected = [uldp.regimes.PRINTED[loss, at][name](*rest) for loss, at, name, *rest in asked]
+    np.testing.assert_allclose(ask("printed", asked), expected, rtol=1e-14)
 
 
 def test_what_a_report_tells_is_a_column_of_the_matrix():
