@@ -441,3 +441,127 @@ def test_what_repeating_gives_away_is_that_of_bayes_day_by_day(
     if answer == "divorced":
         assert (np.array(path) <= most + 1e-12).all()
     assert numbers(said)[0] == 14
+
+
+# --- the explorer --------------------------------------------------------------------------------
+
+SUFFIXES = {"M": 1e6, "B": 1e9, "T": 1e12}
+STATES: list[dict[str, Any]] = [
+    {},
+    {"epsilon": 0.1, "people": 1000, "drawn": "tv", "target": 0.001},
+    {"k": 2, "s": 1, "epsilon": 10, "drawn": "mse", "share": 0.5},
+    {"k": 2, "s": 2, "epsilon": 0.5, "drawn": "other", "people": 200_000_000},
+    {"k": 12, "s": 8, "epsilon": 2, "drawn": "excess", "belief": 0.99},
+    {"k": 30, "s": 29, "epsilon": 3, "drawn": "own", "share": 0},
+    {"k": 625, "s": 15, "epsilon": 6, "drawn": "revealed", "target": 0.2},
+    {"k": 1000, "s": 1, "epsilon": 0.3, "drawn": "suspected", "belief": 0.5},
+]
+AT_FIRST = {
+    "k": 400, "s": 76, "epsilon": 1, "people": 100_000, "target": 0.05, "share": 0.01,
+    "belief": 0.1, "drawn": "users",
+}  # fmt: skip
+COLUMNS = ("tv", "mse", "excess", "users"), ("own", "other", "revealed", "suspected")
+
+
+def forecasts(epsilon: float, **at: Any) -> tuple[float, dict[str, dict[str, float]]]:
+    """What the explorer shows of each mechanism, by the package alone."""
+    k, s, people = at["k"], at["s"], at["people"]
+    domain = uldp.Domain(k, range(s))
+    limit = uldp.fundamental_limit(domain, epsilon) / people
+    compared = dict(uldp.compare(domain, epsilon, people))
+    compared["no privacy"] = uldp.compare(uldp.Domain(k), epsilon, people)["uRR"]
+    found = {}
+    for name, forecast in compared.items():
+        law, errors = forecast.mechanism, []
+        for value in (0, k - 1):
+            p = np.full(k, (1 - at["share"]) / (k - 1))
+            p[value] = at["share"]
+            errors.append(math.sqrt(law.decoder.variances(p)[value] / people))
+        revealed = forecast.revealed_share if s < k else math.nan
+        hidden = math.nan if name == "no privacy" else 1 - revealed
+        found[name] = {
+            "users": uldp.choosing.users_needed(law, "l1", 2 * at["target"]),
+            "tv": forecast.tv,
+            "mse": forecast.mse,
+            "excess": forecast.mse / limit,
+            "own": errors[0],
+            "other": errors[1] if s < k else math.nan,
+            "revealed": revealed,
+            "suspected": at["belief"] / (at["belief"] + (1 - at["belief"]) * hidden),
+        }
+    return limit, found
+
+
+def assert_cell(text: str, value: float) -> None:
+    if math.isnan(value):
+        assert text == "–"
+    elif text[-1] in SUFFIXES:
+        unit = SUFFIXES[text[-1]]
+        assert float(text[:-1]) == pytest.approx(value / unit, rel=5.1e-3)
+        assert len(text.replace(".", "")) == 4
+    else:
+        assert_written(text, value)
+
+
+@pytest.mark.parametrize("state", STATES, ids=str)
+def test_the_explorer_shows_what_the_package_forecasts(opened: Any, state: dict[str, Any]) -> None:
+    tab, complaints = opened
+    at = AT_FIRST | state
+    shown, said = show(tab, "explorer", **state)
+    limit, expected = forecasts(**at)
+    assert list(shown["found"]) == list(expected) == [*uldp.mechanisms.MECHANISMS, "no privacy"]
+    assert shown["limit"] == pytest.approx(limit, rel=1e-9)
+    host = tab.locator("div.live[data-part=explorer]")
+    tables = host.locator("table").all()
+    for columns, found in zip(COLUMNS, tables, strict=True):
+        cells = iter(found.locator("tbody td").all_inner_texts())
+        for name, row in expected.items():
+            for column in columns:
+                value = shown["found"][name][column]
+                rounding = {"abs": 1} if column == "users" else {"abs": 0}
+                assert value == pytest.approx(row[column], rel=1e-7, nan_ok=True, **rounding)
+                assert_cell(next(cells), value)
+    for i in (0, 12, 25):
+        _, there = forecasts(**{**at, "epsilon": shown["epsilons"][i]})
+        for name, row in there.items():
+            rounding = {"abs": 1} if at["drawn"] == "users" else {"abs": 0}
+            drawn = shown["curves"][name][i]
+            exact = row[at["drawn"]]
+            assert drawn == pytest.approx(exact, rel=1e-7, nan_ok=True, **rounding)
+    after = 1 / (1 + (1 / at["belief"] - 1) * math.exp(-at["epsilon"]))
+    assert shown["after"] == pytest.approx(after, rel=1e-12)
+    assert_written(said.split(" above ")[1].split(":")[0], after)
+    fewest = min(expected[name]["users"] for name in uldp.mechanisms.MECHANISMS)
+    assert expected[shown["best"]]["users"] == fewest
+    assert f"worst case {shown['best']} needs" in said
+    assert not complaints
+
+
+def test_the_explorer_shows_no_impossible_number(opened: Any) -> None:
+    tab, _ = opened
+    host = tab.locator("div.live[data-part=explorer]")
+    show(tab, "explorer", k=400, s=300)
+    sensitive = host.locator("#live-explorer-s")
+    for typed, is_now in (("120", "120"), ("1", "2"), ("99999", "5000")):
+        host.locator("#live-explorer-k").fill(typed)
+        tab.keyboard.press("Enter")
+        settle(tab)
+        assert host.locator("#live-explorer-k").input_value() == is_now
+        assert sensitive.get_attribute("max") == is_now
+        assert int(sensitive.input_value()) <= int(is_now)
+    for typed, is_now in (("6000", "5000"), ("0", "1")):
+        sensitive.fill(typed)
+        tab.keyboard.press("Enter")
+        settle(tab)
+        assert sensitive.input_value() == is_now
+    assert f"explorer.k=5000&explorer.s={is_now}" in tab.url
+
+
+def test_the_picture_of_the_explorer_shows_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    found = show(tab, "explorer")[0]["found"]
+    for name, needed, own, other, suspicion in stored("explorer", "explorer-check"):
+        forecast = found[name]
+        assert needed == f"{forecast['users']:,}"
+        assert (own, other) == (f"{forecast['own']:.2%}", f"{forecast['other']:.2%}")
+        assert suspicion == ("–" if name == "no privacy" else f"{forecast['suspected']:.1%}")

@@ -16,36 +16,34 @@ const TARGETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 const SHARES = [0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5];
 const BELIEFS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99];
 
-/** What is told of a mechanism: in words, how it is written, whether it is a chance. */
+/** A number of people: to the last one, or with three digits from ten millions on. */
+const heads = (number) => (number < 1e7 ? thousands(number) :
+  number.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 }));
+
+const worst = (question, loss, { people }) =>
+  lossesWithin(question, worstMass(question, loss), people)[loss];
+const error = (question, value, { share, people }) =>
+  Math.sqrt(entryVariance(question, value, share) / people);
+const shareOf = (question, { k, s }) => (s < k ? revealedShare(question) : NaN);
+
+function suspectedAfter(question, at) {
+  if (!question.sensitiveValues.length) return NaN;
+  return believed([at.belief, 1 - at.belief], [1, 1 - shareOf(question, at)])[0];
+}
+
+/** What is told of a mechanism: in words, how it is written, what it is, whether it is a chance. */
 const QUANTITIES = {
-  users: ["people needed", written],
-  tv: ["total variation", written],
-  mse: ["mean squared error", written],
-  excess: ["mean squared error / limit", written],
-  own: ["standard error, a sensitive answer", percent],
-  other: ["standard error, another answer", percent],
-  revealed: ["share revealed", percent, true],
-  suspected: ["suspicion after a protected report", percent, true],
+  users: ["people needed", heads, (one, { target }) => usersNeeded(one, "l1", 2 * target)],
+  tv: ["total variation (TV)", written, (one, at) => worst(one, "l1", at) / 2],
+  mse: ["mean squared error (MSE)", written, (one, at) => worst(one, "l2", at)],
+  excess: ["MSE / limit", written, (one, at) => worst(one, "l2", at) / at.limit],
+  own: ["standard error, a sensitive answer", percent, (one, at) => error(one, 0, at)],
+  other: ["standard error, another answer", percent, (one, at) =>
+    at.s < at.k ? error(one, at.k - 1, at) : NaN],
+  revealed: ["share revealed", percent, shareOf, true],
+  suspected: ["suspicion, if nothing is revealed", percent, suspectedAfter, true],
 };
 const shownAs = (key, value) => (Number.isNaN(value) ? "–" : QUANTITIES[key][1](value));
-
-function forecast(question, limit, { k, s, people, target, share, belief }) {
-  const worst = (loss) => lossesWithin(question, worstMass(question, loss), people)[loss];
-  const error = (x) => Math.sqrt(entryVariance(question, x, share) / people);
-  const mse = worst("l2");
-  const revealed = s < k ? revealedShare(question) : NaN;
-  const [suspected] = s < k ? believed([belief, 1 - belief], [1, 1 - revealed]) : [NaN];
-  return {
-    users: usersNeeded(question, "l1", 2 * target),
-    tv: worst("l1") / 2,
-    mse,
-    excess: mse / limit,
-    own: error(0),
-    other: s < k ? error(k - 1) : NaN,
-    revealed,
-    suspected,
-  };
-}
 
 const MOST_KEPT = 500;
 const kept = new Map();
@@ -63,13 +61,13 @@ function designs(k, s, epsilon) {
   return kept.get(key);
 }
 
-/** The forecasts by name, and the limit of the mean squared error. */
-function forecasts(state) {
+/** Some quantities by name, and the limit of the mean squared error. */
+function forecasts(keys, state) {
   const { questions, limit: ofOne } = designs(state.k, state.s, state.epsilon);
   const limit = ofOne / state.people;
-  const entries = questions.map(([name, question]) => [name, forecast(question, limit, state)]);
-  const found = Object.fromEntries(entries);
-  Object.assign(found[NOTHING], { revealed: 1, suspected: NaN });
+  const forecast = (one) =>
+    Object.fromEntries(keys.map((key) => [key, QUANTITIES[key][2](one, { ...state, limit })]));
+  const found = Object.fromEntries(questions.map(([name, one]) => [name, forecast(one)]));
   return { limit, found };
 }
 
@@ -88,20 +86,20 @@ part("explorer", {
   },
   show(state, { width }) {
     const { k, s, epsilon, people, target, share, belief, drawn } = state;
-    const [label, write, isShare] = QUANTITIES[drawn];
-    const { limit, found } = forecasts(state);
-    const along = EPSILONS.map((one) => forecasts({ ...state, epsilon: one }));
+    const [label, write, , isShare] = QUANTITIES[drawn];
+    const { limit, found } = forecasts(Object.keys(QUANTITIES), state);
+    const along = EPSILONS.map((one) => forecasts([drawn], { ...state, epsilon: one }));
     const rows = [...NAMES, NOTHING];
     const curve = (name) => along.map((one) => one.found[name][drawn]);
     const curves = Object.fromEntries(rows.map((name) => [name, curve(name)]));
     const level = { mse: along.map((one) => one.limit), excess: along.map(() => 1) }[drawn];
     const all = [...Object.values(curves), level ?? []].flat().filter((value) => value > 0);
-    const y = isShare ? { from: 0, to: 1 }
-      : { from: Math.min(...all) / 1.3, to: 1.3 * Math.max(...all), log: true };
+    const [least, most] = all.length ? [Math.min(...all), Math.max(...all)] : [0.001, 1];
+    const y = isShare ? { from: 0, to: 1 } : { from: least / 1.3, to: 1.3 * most, log: true };
     const panel = new Panel({
       width, height: 340,
       x: { from: EPSILONS[0], to: EPSILONS.at(-1), log: true, label: "ε" },
-      y: { ...y, write, label },
+      y: { ...y, write, label, room: 82 },
     });
     if (level) panel.line(EPSILONS, level, PALE);
     panel.rule({ x: epsilon });
@@ -117,24 +115,24 @@ part("explorer", {
         ...(isShare ? [] : [[NOTHING, THIN]]),
         ...(level ? [["limit", PALE]] : []),
       ],
-      said: `${s} of ${thousands(k)} answers are sensitive, ε = ${epsilon}. For a total ` +
-        `variation of ${percent(target)} in the worst case ${best} needs ` +
-        `${written(found[best].users)} people, the fewest; without privacy it takes ` +
-        `${written(found[NOTHING].users)}. A protected report raises no suspicion of ` +
+      said: `${thousands(s)} of ${thousands(k)} answers are sensitive, ε = ${epsilon}. For a ` +
+        `total variation of ${percent(target)} in the worst case ${best} needs ` +
+        `${heads(found[best].users)} people, the fewest; without privacy it takes ` +
+        `${heads(found[NOTHING].users)}. A protected report raises no suspicion of ` +
         `${percent(belief)} above ${percent(after)}: odds grow by a factor of ` +
         `${written(Math.exp(epsilon))} at most.`,
       below: [
         table(
-          `Worst case with ${thousands(people)} people, and people needed for a total variation ` +
-            `of ${percent(target)}. Limit of the mean squared error: ${written(limit)}.`,
-          ["", "total variation", "mean squared error", "/ limit", "people needed"],
+          `Worst case with ${thousands(people)} people, and people needed for a TV of ` +
+            `${percent(target)}. Limit of the MSE: ${written(limit)}.`,
+          ["", "TV", "MSE", "MSE / limit", "people needed"],
           rows.map(row(["tv", "mse", "excess", "users"])),
         ),
         table(
           `Standard error of one answer's share where ${percent(share)} give it, how often an ` +
-            "answer that is not sensitive is revealed, and what a suspicion of " +
-            `${percent(belief)} that an answer is sensitive becomes if it is not.`,
-          ["", "error, sensitive", "error, other", "revealed", "suspicion after"],
+            "answer that is not sensitive is revealed, and what the suspicion that an answer is " +
+            `sensitive, ${percent(belief)} before, becomes if the report reveals nothing.`,
+          ["", "error, sensitive", "error, other", "revealed", "suspicion"],
           rows.map(row(["own", "other", "revealed", "suspected"])),
         ),
       ],
