@@ -52,6 +52,14 @@ export interface Losses {
 /** The losses to expect of the empirical estimate from n users who are drawn from p. */
 export function losses(question: Question, p: readonly number[], n: number): Losses;
 
+/** The l2 loss if n users are drawn from so many people, who hold p, without replacement. */
+export function l2WithoutReplacement(
+  question: Question,
+  p: readonly number[],
+  n: number,
+  people: number,
+): number;
+
 /** Return the distribution that is nearest to an estimate. */
 export function projected(estimate: readonly number[]): number[];
 

@@ -152,6 +152,13 @@ export function losses(question, p, n) {
   };
 }
 
+/** The same l2 loss if n users are drawn from so many people, who hold p, without replacement. */
+export function l2WithoutReplacement(question, p, n, people) {
+  const { l2 } = losses(question, p, n);
+  const saved = ((n - 1) / (people - 1)) * (1 - total(p.map((entry) => entry ** 2)));
+  return l2 > (1 + ROUNDING) * (saved / n) ? l2 - saved / n : 0;
+}
+
 /** Return the distribution that is nearest to an estimate ("Norm-Sub"). */
 export function projected(estimate) {
   const most = Math.max(...estimate); // without it nothing changes but the size of the numbers

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
 import {
-  collect, entryVariance, likelihoods, losses, lossesWithin, plan, printed, projected,
+  collect, entryVariance, l2WithoutReplacement, likelihoods, losses, lossesWithin, plan, printed, projected,
   revealedShare, saddle, simulate, supportOf, talliesFile, usersNeeded, worstMass,
 } from "../client/collector.mjs";
 
@@ -129,6 +129,9 @@ const TASKS = {
       );
       return { worst, limit: { value, mass }, theta, sizes, support, revealed, users, entries };
     }),
+
+  withoutReplacement: ({ text, p, n, people }) =>
+    parseSurvey(text).questions.map((one) => l2WithoutReplacement(one, p, n, people)),
 
   printed: (asked) => asked.map((entry) => printed(...entry)),
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -263,6 +263,22 @@ def test_the_exact_loss_for_few_users():
         for users, losses in zip(asked[name], found["losses"], strict=True):
             exact = one.l1_loss(p, users["n"], exact=True)
             assert losses["l1Exact"] == pytest.approx(exact, rel=1e-12)
+
+
+def test_the_loss_without_replacement():
+    """By listing everybody who may be drawn, and all that they may report."""
+    held, n = [0, 0, 0, 1, 1, 2], 3
+    p = np.bincount(held) / len(held)
+    laws = questions(uldp.Domain(3, [1]), 0.7)
+    text = Survey("few", laws).to_json()
+    found = ask("withoutReplacement", {"text": text, "p": p.tolist(), "n": n, "people": len(held)})
+    for (name, one), loss in zip(laws.items(), found, strict=True):
+        matrix, expected, users = one.transition_matrix(), 0.0, list(combinations(held, n))
+        for reports in product(range(one.output_count), repeat=n):
+            chances = [np.prod(matrix[list(drawn), list(reports)]) for drawn in users]
+            estimate = one.estimate(one.outputs[list(reports)])
+            expected += np.mean(chances) * np.square(estimate - p).sum()
+        assert loss == pytest.approx(expected, rel=1e-12), name
 
 
 # --- before anybody is asked ---------------------------------------------------------------------

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
+from scipy import stats
 from test_book import extension
 from test_pages import EXECUTABLE
 
@@ -565,3 +566,145 @@ def test_the_picture_of_the_explorer_shows_the_same_numbers(opened: Any) -> None
         assert needed == f"{forecast['users']:,}"
         assert (own, other) == (f"{forecast['own']:.2%}", f"{forecast['other']:.2%}")
         assert suspicion == ("–" if name == "no privacy" else f"{forecast['suspected']:.1%}")
+
+
+# --- regimes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "s", "loss", "epsilon"),
+    [
+        (625, 15, "l1", 0.1),
+        (400, 76, "l2", 0.001),
+        (4, 4, "l1", 3),
+        (2, 1, "l2", 10),
+        (100, 1, "l1", 0.02),
+        (5000, 600, "l2", 0.5),
+    ],
+)
+def test_the_regimes_are_those_of_the_package(
+    opened: Any, k: int, s: int, loss: str, epsilon: float
+) -> None:
+    tab, complaints = opened
+    shown, said = show(tab, "regimes", k=k, s=s, loss=loss, epsilon=epsilon)
+    cells = iter(tab.locator("div.live[data-part=regimes] tbody td").all_inner_texts())
+    columns = {
+        "at": uldp.regimes.compare(loss, s, k, epsilon),
+        "low": uldp.regimes.compare(loss, s, k),
+    }
+    for name in uldp.mechanisms.PAPER:
+        for where, column in columns.items():
+            printed, exact = np.array(column[name]) / column["no privacy"].exact
+            assert shown[where][name] == pytest.approx([exact, printed], rel=1e-7)
+            assert_written(next(cells), shown[where][name][0])
+            assert_written(next(cells), shown[where][name][1])
+    for i in (0, 20, 36, 48):
+        there = uldp.regimes.compare(loss, s, k, shown["grid"][i])
+        for name in uldp.mechanisms.PAPER:
+            pair = [shown["exact"][name][i], shown["small"][name][i]]
+            printed, exact = np.array(there[name]) / there["no privacy"].exact
+            assert pair == pytest.approx([exact, printed], rel=1e-7)
+        if loss == "l2":
+            limit = uldp.limits.saddle(s, k - s, shown["grid"][i]).value / (1 - 1 / k)
+            assert shown["limit"][i] == pytest.approx(limit, rel=1e-9)
+    assert (loss == "l1") == (shown["limit"] is False)
+    assert_written(said.split("→ 0 is ")[1].split()[0], columns["at"]["uRR"].share)
+    assert_written(said.split(", and ")[1].split()[0], columns["at"]["uRAP"].share)
+    assert not complaints
+
+
+def test_the_picture_of_the_regimes_shows_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    for label, name, *ratios in stored("regimes", "reg-sol-1-code"):
+        s, k = map(int, numbers(label))
+        drawn = iter(ratios)
+        for loss, epsilon in itertools.product(("l1", "l2"), (0.001, 0.01, 0.1, 1)):
+            shown, _ = show(tab, "regimes", k=k, s=s, loss=loss, epsilon=epsilon)
+            exact, printed = shown["at"][name]
+            assert f"{printed / exact:.3f}" == next(drawn)
+
+
+# --- few users, and people who are drawn once ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("users", "expected"), [(1, 0.5), (20, 0.5), (7, 3), (1000, 0.001), (1_000_000, 1000)]
+)
+def test_the_exact_error_is_that_of_a_binomial_number(
+    opened: Any, users: int, expected: float
+) -> None:
+    """By its definition, the sum over all numbers that have a chance."""
+    tab, _ = opened
+    shown, said = show(tab, "finite", users=users, expected=expected)
+    reports = np.arange(min(users, 10_000) + 1)
+    chances = stats.binom.pmf(reports, users, expected / users)
+    exact = float(chances @ np.abs(reports - expected))
+    limit = math.sqrt(2 / math.pi * expected * (1 - expected / users))
+    assert shown["exact"] == pytest.approx(exact, rel=1e-9)
+    assert shown["limit"] == pytest.approx(limit, rel=1e-12)
+    assert_written(said.split("off by ")[1].split()[0], exact)
+    assert_written(said.split("would be ")[1].split()[0].rstrip("."), limit)
+    assert_written(said.split("error is ")[1].split()[0], exact / limit)
+
+
+def test_no_more_reports_are_expected_than_people_can_send(opened: Any) -> None:
+    tab, _ = opened
+    show(tab, "finite", users=20, expected=10)
+    slider = tab.locator("#live-finite-expected")
+    assert slider.get_attribute("aria-valuetext") == "10"
+    tab.locator("#live-finite-users").press("Home")
+    settle(tab)
+    assert slider.get_attribute("aria-valuetext") == "0.5"
+
+
+def test_the_picture_of_few_users_shows_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    points = (0.001, 0.01, 0.1, 0.5, 1, 2, 10, 1000)
+    for label, *ratios in stored("l1_proofs", "l1-60"):
+        users = {"n = 10⁹": 1_000_000_000}.get(label) or int(label.removeprefix("n = "))
+        for expected, ratio in zip(points, ratios, strict=True):
+            if ratio:
+                shown, _ = show(tab, "finite", users=users, expected=expected)
+                assert f"{shown['exact'] / shown['limit']:.3f}" == ratio
+
+
+@pytest.mark.parametrize(("share", "epsilon"), [(0.5, 5), (0.01, 0.1), (0.9, 10), (1, 2)])
+def test_people_who_are_drawn_once_lose_less(opened: Any, share: float, epsilon: float) -> None:
+    tab, _ = opened
+    shown, said = show(tab, "halves", share=share, epsilon=epsilon)
+    census = uldp.datasets.census()
+    p, people = census.frequencies, int(census.counts.sum())
+    n = math.ceil(share * people)
+    assert (shown["n"], shown["people"]) == (n, people)
+    assert numbers(said)[:2] == [n, people]
+    sampling = (1 - p @ p) / n
+    assert shown["level"] == pytest.approx((people - n) / (people - 1), abs=1e-12)
+    at = {name: make(census.domain, epsilon) for name, make in uldp.mechanisms.PAPER.items()}
+    at["no privacy"] = uldp.UtilityOptimizedRR(uldp.Domain(p.size), 1.0)
+    rows = tab.locator("div.live[data-part=halves] tbody tr").all()
+    for row, name in zip(rows, at, strict=True):
+        independent = at[name].l2_loss(p, n)
+        given_data = independent - sampling
+        once = given_data + (people - n) / (people - 1) * sampling
+        assert shown["found"][name] == pytest.approx([independent, once], rel=1e-9, abs=1e-17)
+        texts = row.locator("td").all_inner_texts()
+        for text, value in zip(texts[:2], shown["found"][name], strict=True):
+            assert_written(text, value)
+        if name != "no privacy":
+            i = shown["epsilons"].index(epsilon)
+            assert shown["curves"][name][i] == pytest.approx(once / independent, rel=1e-9)
+
+
+def test_the_picture_of_halves_shows_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    found = show(tab, "halves", epsilon=0.1)[0]["found"]
+    unit = found["no privacy"][0]
+    compared = 0
+    for label, independent, _, once, _ in stored("finite_populations", "experiments-09b"):
+        name, _, level = label.replace("&nbsp;", " ").partition(", ε = ")
+        if level in ("", "0.1"):
+            for text, value in zip((independent, once), found[name], strict=True):
+                digits = len(text.partition(".")[2])
+                assert f"{value / unit:,.{digits}f}" == text
+                compared += 1
+    assert compared == 10
