@@ -78,7 +78,7 @@ function lossesOf(question, n) {
 part("halves", {
   slow: true,
   controls: {
-    share: slider("Share of the people who are asked", PEOPLE_ASKED, 0.5, percent),
+    share: slider("Share of people asked", PEOPLE_ASKED, 0.5, percent),
     epsilon: slider("ε", EPSILONS, 5),
   },
   show({ share, epsilon }, { width }) {

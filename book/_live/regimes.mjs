@@ -73,8 +73,8 @@ part("regimes", {
         ...(limit ? [["limit", PALE]] : []),
       ],
       said: `${s} of ${k} answers are sensitive. At ε = ${epsilon} what is printed for ε → 0 ` +
-        `is ${share(at.uRR)} of uRR's worst-case ${loss} loss, and ${share(at.uRAP)} of uRAP's. At ` +
-        `ε = ln k = ${written(lnK)} uRR loses ${written(low.uRR[0])} times as much as no ` +
+        `is ${share(at.uRR)} of uRR's worst-case ${loss} loss, and ${share(at.uRAP)} of uRAP's. ` +
+        `At ε = ln k = ${written(lnK)} uRR loses ${written(low.uRR[0])} times as much as no ` +
         `privacy, and uRAP ${written(low.uRAP[0])} times.`,
       below: [table(
         `Worst-case ${loss} loss over that without privacy, exact and as printed.`,
