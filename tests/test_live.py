@@ -538,6 +538,11 @@ def test_the_explorer_shows_what_the_package_forecasts(opened: Any, state: dict[
     assert not complaints
 
 
+def test_the_explorer_is_linked_from_where_a_survey_is_planned() -> None:
+    texts = pages()
+    assert all("<ch-explorer>`" in texts[page] for page in ("welcome", "choosing"))
+
+
 def test_the_explorer_shows_no_impossible_number(opened: Any) -> None:
     tab, _ = opened
     host = tab.locator("div.live[data-part=explorer]")
