@@ -52,6 +52,14 @@ export interface Losses {
 /** The losses to expect of the empirical estimate from n users who are drawn from p. */
 export function losses(question: Question, p: readonly number[], n: number): Losses;
 
+/** The l2 loss if n users are drawn from so many people, who hold p, without replacement. */
+export function l2WithoutReplacement(
+  question: Question,
+  p: readonly number[],
+  n: number,
+  people: number,
+): number;
+
 /** Return the distribution that is nearest to an estimate. */
 export function projected(estimate: readonly number[]): number[];
 
@@ -67,6 +75,22 @@ export function lossesWithin(
   mass: number,
   n: number,
 ): { variances: [number, number]; l1: number; l2: number };
+
+/** n times the variance of one entry, where p(value) = share and the others are equally likely. */
+export function entryVariance(question: Question, value: number, share: number): number;
+
+/** The least number of users whose expected loss is at most the target for every p. */
+export function usersNeeded(question: Question, loss: "l1" | "l2", target: number): number;
+
+/** What Table 3 or 4 of the paper prints, in units of √(2/(nπ)) and of 1/n. */
+export function printed(
+  loss: "l1" | "l2",
+  regime: "ε → 0" | "ε = ln k",
+  name: string,
+  s: number,
+  k: number,
+  epsilon: number,
+): number;
 
 /** How often a report supports a value of X_S, and of X_N; not for uBD. */
 export function supportOf(question: Question): { own: number; other: number; gain: number }[];

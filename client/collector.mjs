@@ -152,6 +152,13 @@ export function losses(question, p, n) {
   };
 }
 
+/** The same l2 loss if n users are drawn from so many people, who hold p, without replacement. */
+export function l2WithoutReplacement(question, p, n, people) {
+  const { l2 } = losses(question, p, n);
+  const saved = ((n - 1) / (people - 1)) * (1 - total(p.map((entry) => entry ** 2)));
+  return l2 > (1 + ROUNDING) * (saved / n) ? l2 - saved / n : 0;
+}
+
 /** Return the distribution that is nearest to an estimate ("Norm-Sub"). */
 export function projected(estimate) {
   const most = Math.max(...estimate); // without it nothing changes but the size of the numbers
@@ -466,6 +473,64 @@ export function lossesWithin(question, mass, n) {
   const l1 = total(variances.map((v, i) => sizes[i] * Math.sqrt((2 * v) / Math.PI)));
   return { variances, l1, l2: total(variances.map((v, i) => sizes[i] * v)) };
 }
+
+/** n times the variance of one entry, where p(value) = share and the others are equally likely. */
+export function entryVariance(question, value, share) {
+  const isSensitive = question.sensitiveValues.includes(value);
+  const fellows = classes(question)[Number(!isSensitive)].length - 1;
+  const ofClass = share + ((1 - share) * fellows) / Math.max(question.size - 1, 1);
+  return decoderOf(question).varianceAt(isSensitive, share, ofClass);
+}
+
+/** The least number of users whose expected "l1" or "l2" loss is at most the target for every p. */
+export function usersNeeded(question, loss, target) {
+  const { [loss]: ofOne } = lossesWithin(question, worstMass(question, loss), 1);
+  const ratio = (ofOne / target) ** (loss === "l1" ? 2 : 1);
+  return Math.max(1, Math.ceil(ratio * (1 - ROUNDING)));
+}
+
+/**
+ * What Table 3 ("l1") or 4 ("l2") of the paper prints as a mechanism's worst-case loss for
+ * "ε → 0" or at "ε = ln k", in units of √(2/(nπ)) and of 1/n.
+ */
+export function printed(loss, regime, name, s, k, epsilon) {
+  return PRINTED[loss][regime][name](s, k, epsilon);
+}
+
+const PRINTED = {
+  l1: {
+    "ε → 0": {
+      RR: (s, k, epsilon) => (k * Math.sqrt(k - 1)) / epsilon,
+      RAPPOR: (s, k, epsilon) => (2 * k) / epsilon,
+      uRR: (s, k, epsilon) => (s * Math.sqrt(s - 1)) / epsilon,
+      uRAP: (s, k, epsilon) => (2 * s) / epsilon,
+      "no privacy": (s, k) => Math.sqrt(k - 1),
+    },
+    "ε = ln k": {
+      RR: (s, k) => 2 * Math.sqrt(k - 1),
+      RAPPOR: (s, k) => Math.sqrt(Math.sqrt(k) * (k - 1)),
+      uRR: (s, k) => Math.sqrt(k - 1),
+      uRAP: (s, k) => Math.sqrt(k - 1) * (1 + s / k ** 0.75),
+      "no privacy": (s, k) => Math.sqrt(k - 1),
+    },
+  },
+  l2: {
+    "ε → 0": {
+      RR: (s, k, epsilon) => (k * (k - 1)) / epsilon ** 2,
+      RAPPOR: (s, k, epsilon) => ((4 * k) / epsilon ** 2) * (1 - 1 / k),
+      uRR: (s, k, epsilon) => (s * (s - 1)) / epsilon ** 2,
+      uRAP: (s, k, epsilon) => (4 * s) / epsilon ** 2,
+      "no privacy": (s, k) => 1 - 1 / k,
+    },
+    "ε = ln k": {
+      RR: (s, k) => 4 * (1 - 1 / k),
+      RAPPOR: (s, k) => Math.sqrt(k) * (1 - 1 / k),
+      uRR: () => 1,
+      uRAP: (s, k) => 1 + (s + 1) / Math.sqrt(k),
+      "no privacy": (s, k) => 1 - 1 / k,
+    },
+  },
+};
 
 /** How often a report supports a value of X_S, and of X_N: by its holders and by the others. */
 export function supportOf(question) {

@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
 import {
-  collect, likelihoods, losses, lossesWithin, plan, projected, revealedShare, saddle, simulate,
-  supportOf, talliesFile, worstMass,
+  collect, entryVariance, l2WithoutReplacement, likelihoods, losses, lossesWithin, plan, printed, projected,
+  revealedShare, saddle, simulate, supportOf, talliesFile, usersNeeded, worstMass,
 } from "../client/collector.mjs";
 
 const HEADER_BYTES = 48;
@@ -207,8 +207,17 @@ const TASKS = {
       const { theta, sizes } = file.questions[0];
       const support = question.mechanism === "uBD" ? null : supportOf(question);
       const revealed = revealedShare(question);
-      return { worst, limit: { value, mass }, theta, sizes, support, revealed };
+      const users = ["l1", "l2"].map((loss) => usersNeeded(question, loss, 0.1));
+      const entries = [0, k - 1].map((x) =>
+        [0, 0.3, 1].map((share) => entryVariance(question, x, share)),
+      );
+      return { worst, limit: { value, mass }, theta, sizes, support, revealed, users, entries };
     }),
+
+  withoutReplacement: ({ text, p, n, people }) =>
+    parseSurvey(text).questions.map((one) => l2WithoutReplacement(one, p, n, people)),
+
+  printed: (asked) => asked.map((entry) => printed(...entry)),
 
   likelihoods: (texts) =>
     texts.map(({ text, reports }) => {

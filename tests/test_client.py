@@ -268,6 +268,22 @@ def test_the_exact_loss_for_few_users():
             assert losses["l1Exact"] == pytest.approx(exact, rel=1e-12)
 
 
+def test_the_loss_without_replacement():
+    """By listing everybody who may be drawn, and all that they may report."""
+    held, n = [0, 0, 0, 1, 1, 2], 3
+    p = np.bincount(held) / len(held)
+    laws = questions(uldp.Domain(3, [1]), 0.7)
+    text = Survey("few", laws).to_json()
+    found = ask("withoutReplacement", {"text": text, "p": p.tolist(), "n": n, "people": len(held)})
+    for (name, one), loss in zip(laws.items(), found, strict=True):
+        matrix, expected, users = one.transition_matrix(), 0.0, list(combinations(held, n))
+        for reports in product(range(one.output_count), repeat=n):
+            chances = [np.prod(matrix[list(drawn), list(reports)]) for drawn in users]
+            estimate = one.estimate(one.outputs[list(reports)])
+            expected += np.mean(chances) * np.square(estimate - p).sum()
+        assert loss == pytest.approx(expected, rel=1e-12), name
+
+
 # --- before anybody is asked ---------------------------------------------------------------------
 
 
@@ -294,6 +310,17 @@ def test_plans_are_those_of_the_package():
         assert found["limit"]["value"] == pytest.approx(limit.value, rel=1e-12), where
         assert found["limit"]["mass"] == pytest.approx(limit.mass, rel=1e-6, abs=1e-9), where
         assert found["revealed"] == pytest.approx(mechanism.revealed_share, rel=1e-9), where
+        for loss, users in zip(("l1", "l2"), found["users"], strict=True):
+            least = uldp.choosing.users_needed(mechanism, loss, 0.1)
+            assert users == pytest.approx(least, rel=1e-7, abs=1), where
+        for x, variances in zip((0, k - 1), found["entries"], strict=True):
+            for share, variance in zip((0.0, 0.3, 1.0), variances, strict=True):
+                if k == 1 != share:
+                    continue
+                p = np.full(k, (1 - share) / max(k - 1, 1))
+                p[x] = share
+                exact = mechanism.decoder.variances(p)[x]
+                assert variance == pytest.approx(exact, rel=1e-8, abs=1e-12), where
         if "θ" in name:
             assert found["theta"] == pytest.approx(mechanism.theta, rel=1e-12), where
         if name == "uBD":
@@ -306,6 +333,18 @@ def test_plans_are_those_of_the_package():
                     for field in ("own", "other", "gain"):
                         exact = getattr(decoder, field)[value]
                         assert one[field] == pytest.approx(exact, rel=1e-12), where
+
+
+def test_what_the_paper_prints():
+    asked = [
+        (loss, regime, name, s, k, epsilon)
+        for (loss, regime), column in uldp.regimes.PRINTED.items()
+        for name in column
+        for s, k in ((1, 2), (3, 7), (76, 400))
+        for epsilon in (0.01, math.log(k))
+    ]
+    expected = [uldp.regimes.PRINTED[loss, at][name](*rest) for loss, at, name, *rest in asked]
+    np.testing.assert_allclose(ask("printed", asked), expected, rtol=1e-14)
 
 
 def test_what_a_report_tells_is_a_column_of_the_matrix():

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
+from scipy import stats
 from test_book import extension
 from test_pages import BOOK, EXECUTABLE
 
@@ -628,3 +629,276 @@ def test_what_repeating_gives_away_is_that_of_bayes_day_by_day(
     if answer == "divorced":
         assert (np.array(path) <= most + 1e-12).all()
     assert numbers(said)[0] == 14
+
+
+# --- the explorer --------------------------------------------------------------------------------
+
+SUFFIXES = {"M": 1e6, "B": 1e9, "T": 1e12}
+STATES: list[dict[str, Any]] = [
+    {},
+    {"epsilon": 0.1, "people": 1000, "drawn": "tv", "target": 0.001},
+    {"k": 2, "s": 1, "epsilon": 10, "drawn": "mse", "share": 0.5},
+    {"k": 2, "s": 2, "epsilon": 0.5, "drawn": "other", "people": 200_000_000},
+    {"k": 12, "s": 8, "epsilon": 2, "drawn": "excess", "belief": 0.99},
+    {"k": 30, "s": 29, "epsilon": 3, "drawn": "own", "share": 0},
+    {"k": 625, "s": 15, "epsilon": 6, "drawn": "revealed", "target": 0.2},
+    {"k": 1000, "s": 1, "epsilon": 0.3, "drawn": "suspected", "belief": 0.5},
+]
+AT_FIRST = {
+    "k": 400, "s": 76, "epsilon": 1, "people": 100_000, "target": 0.05, "share": 0.01,
+    "belief": 0.1, "drawn": "users",
+}  # fmt: skip
+COLUMNS = ("tv", "mse", "excess", "users"), ("own", "other", "revealed", "suspected")
+
+
+def forecasts(epsilon: float, **at: Any) -> tuple[float, dict[str, dict[str, float]]]:
+    """What the explorer shows of each mechanism, by the package alone."""
+    k, s, people = at["k"], at["s"], at["people"]
+    domain = uldp.Domain(k, range(s))
+    limit = uldp.fundamental_limit(domain, epsilon) / people
+    compared = dict(uldp.compare(domain, epsilon, people))
+    compared["no privacy"] = uldp.compare(uldp.Domain(k), epsilon, people)["uRR"]
+    found = {}
+    for name, forecast in compared.items():
+        law, errors = forecast.mechanism, []
+        for value in (0, k - 1):
+            p = np.full(k, (1 - at["share"]) / (k - 1))
+            p[value] = at["share"]
+            errors.append(math.sqrt(law.decoder.variances(p)[value] / people))
+        revealed = forecast.revealed_share if s < k else math.nan
+        hidden = math.nan if name == "no privacy" else 1 - revealed
+        found[name] = {
+            "users": uldp.choosing.users_needed(law, "l1", 2 * at["target"]),
+            "tv": forecast.tv,
+            "mse": forecast.mse,
+            "excess": forecast.mse / limit,
+            "own": errors[0],
+            "other": errors[1] if s < k else math.nan,
+            "revealed": revealed,
+            "suspected": at["belief"] / (at["belief"] + (1 - at["belief"]) * hidden),
+        }
+    return limit, found
+
+
+def assert_cell(text: str, value: float) -> None:
+    if math.isnan(value):
+        assert text == "–"
+    elif text[-1] in SUFFIXES:
+        unit = SUFFIXES[text[-1]]
+        assert float(text[:-1]) == pytest.approx(value / unit, rel=5.1e-3)
+        assert len(text.replace(".", "")) == 4
+    else:
+        assert_written(text, value)
+
+
+@pytest.mark.parametrize("state", STATES, ids=str)
+def test_the_explorer_shows_what_the_package_forecasts(opened: Any, state: dict[str, Any]) -> None:
+    tab, complaints = opened
+    at = AT_FIRST | state
+    shown, said = show(tab, "explorer", **state)
+    limit, expected = forecasts(**at)
+    assert list(shown["found"]) == list(expected) == [*uldp.mechanisms.MECHANISMS, "no privacy"]
+    assert shown["limit"] == pytest.approx(limit, rel=1e-9)
+    host = tab.locator("div.live[data-part=explorer]")
+    tables = host.locator("table").all()
+    for columns, found in zip(COLUMNS, tables, strict=True):
+        cells = iter(found.locator("tbody td").all_inner_texts())
+        for name, row in expected.items():
+            for column in columns:
+                value = shown["found"][name][column]
+                rounding = {"abs": 1} if column == "users" else {"abs": 0}
+                assert value == pytest.approx(row[column], rel=1e-7, nan_ok=True, **rounding)
+                assert_cell(next(cells), value)
+    for i in (0, 12, 25):
+        _, there = forecasts(**{**at, "epsilon": shown["epsilons"][i]})
+        for name, row in there.items():
+            rounding = {"abs": 1} if at["drawn"] == "users" else {"abs": 0}
+            drawn = shown["curves"][name][i]
+            exact = row[at["drawn"]]
+            assert drawn == pytest.approx(exact, rel=1e-7, nan_ok=True, **rounding)
+    after = 1 / (1 + (1 / at["belief"] - 1) * math.exp(-at["epsilon"]))
+    assert shown["after"] == pytest.approx(after, rel=1e-12)
+    assert_written(said.split(" above ")[1].split(":")[0], after)
+    fewest = min(expected[name]["users"] for name in uldp.mechanisms.MECHANISMS)
+    assert expected[shown["best"]]["users"] == fewest
+    assert f"worst case {shown['best']} needs" in said
+    assert not complaints
+
+
+def test_the_explorer_is_linked_from_where_a_survey_is_planned() -> None:
+    texts = pages()
+    assert all("<ch-explorer>`" in texts[page] for page in ("welcome", "choosing"))
+
+
+def test_the_explorer_shows_no_impossible_number(opened: Any) -> None:
+    tab, _ = opened
+    host = tab.locator("div.live[data-part=explorer]")
+    show(tab, "explorer", k=400, s=300)
+    sensitive = host.locator("#live-explorer-s")
+    for typed, is_now in (("120", "120"), ("1", "2"), ("99999", "5000")):
+        host.locator("#live-explorer-k").fill(typed)
+        tab.keyboard.press("Enter")
+        settle(tab)
+        assert host.locator("#live-explorer-k").input_value() == is_now
+        assert sensitive.get_attribute("max") == is_now
+        assert int(sensitive.input_value()) <= int(is_now)
+    for typed, is_now in (("6000", "5000"), ("0", "1")):
+        sensitive.fill(typed)
+        tab.keyboard.press("Enter")
+        settle(tab)
+        assert sensitive.input_value() == is_now
+    assert f"explorer.k=5000&explorer.s={is_now}" in tab.url
+
+
+def test_the_picture_of_the_explorer_shows_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    found = show(tab, "explorer")[0]["found"]
+    for name, needed, own, other, suspicion in stored("explorer", "explorer-check"):
+        forecast = found[name]
+        assert needed == f"{forecast['users']:,}"
+        assert (own, other) == (f"{forecast['own']:.2%}", f"{forecast['other']:.2%}")
+        assert suspicion == ("–" if name == "no privacy" else f"{forecast['suspected']:.1%}")
+
+
+# --- regimes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "s", "loss", "epsilon"),
+    [
+        (625, 15, "l1", 0.1),
+        (400, 76, "l2", 0.001),
+        (4, 4, "l1", 3),
+        (2, 1, "l2", 10),
+        (100, 1, "l1", 0.02),
+        (5000, 600, "l2", 0.5),
+    ],
+)
+def test_the_regimes_are_those_of_the_package(
+    opened: Any, k: int, s: int, loss: str, epsilon: float
+) -> None:
+    tab, complaints = opened
+    shown, said = show(tab, "regimes", k=k, s=s, loss=loss, epsilon=epsilon)
+    cells = iter(tab.locator("div.live[data-part=regimes] tbody td").all_inner_texts())
+    columns = {
+        "at": uldp.regimes.compare(loss, s, k, epsilon),
+        "low": uldp.regimes.compare(loss, s, k),
+    }
+    for name in uldp.mechanisms.PAPER:
+        for where, column in columns.items():
+            printed, exact = np.array(column[name]) / column["no privacy"].exact
+            assert shown[where][name] == pytest.approx([exact, printed], rel=1e-7)
+            assert_written(next(cells), shown[where][name][0])
+            assert_written(next(cells), shown[where][name][1])
+    for i in (0, 20, 36, 48):
+        there = uldp.regimes.compare(loss, s, k, shown["grid"][i])
+        for name in uldp.mechanisms.PAPER:
+            pair = [shown["exact"][name][i], shown["small"][name][i]]
+            printed, exact = np.array(there[name]) / there["no privacy"].exact
+            assert pair == pytest.approx([exact, printed], rel=1e-7)
+        if loss == "l2":
+            limit = uldp.limits.saddle(s, k - s, shown["grid"][i]).value / (1 - 1 / k)
+            assert shown["limit"][i] == pytest.approx(limit, rel=1e-9)
+    assert (loss == "l1") == (shown["limit"] is False)
+    assert_written(said.split("→ 0 is ")[1].split()[0], columns["at"]["uRR"].share)
+    assert_written(said.split(", and ")[1].split()[0], columns["at"]["uRAP"].share)
+    assert not complaints
+
+
+def test_the_picture_of_the_regimes_shows_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    rows = [[*map(int, numbers(row[0])), *row[1:]] for row in stored("regimes", "reg-sol-1-code")]
+    states = list(itertools.product(("l1", "l2"), (0.001, 0.01, 0.1, 1)))
+    for s, k in {(s, k) for s, k, *_ in rows}:
+        found = [
+            show(tab, "regimes", k=k, s=s, loss=loss, epsilon=epsilon)[0]["at"]
+            for loss, epsilon in states
+        ]
+        for _, _, name, *ratios in (row for row in rows if (*row[:2],) == (s, k)):
+            assert [f"{at[name][1] / at[name][0]:.3f}" for at in found] == ratios
+
+
+# --- few users, and people who are drawn once ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("users", "expected"), [(1, 0.5), (20, 0.5), (7, 3), (1000, 0.001), (1_000_000, 1000)]
+)
+def test_the_exact_error_is_that_of_a_binomial_number(
+    opened: Any, users: int, expected: float
+) -> None:
+    """By its definition, the sum over all numbers that have a chance."""
+    tab, _ = opened
+    shown, said = show(tab, "finite", users=users, expected=expected)
+    reports = np.arange(min(users, 10_000) + 1)
+    chances = stats.binom.pmf(reports, users, expected / users)
+    exact = float(chances @ np.abs(reports - expected))
+    limit = math.sqrt(2 / math.pi * expected * (1 - expected / users))
+    assert shown["exact"] == pytest.approx(exact, rel=1e-9)
+    assert shown["limit"] == pytest.approx(limit, rel=1e-12)
+    assert_written(said.split("off by ")[1].split()[0], exact)
+    assert_written(said.split("would be ")[1].split()[0].rstrip("."), limit)
+    assert_written(said.split("error is ")[1].split()[0], exact / limit)
+
+
+def test_no_more_reports_are_expected_than_people_can_send(opened: Any) -> None:
+    tab, _ = opened
+    show(tab, "finite", users=20, expected=10)
+    slider = tab.locator("#live-finite-expected")
+    assert slider.get_attribute("aria-valuetext") == "10"
+    tab.locator("#live-finite-users").press("Home")
+    settle(tab)
+    assert slider.get_attribute("aria-valuetext") == "0.5"
+
+
+def test_the_picture_of_few_users_shows_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    points = (0.001, 0.01, 0.1, 0.5, 1, 2, 10, 1000)
+    for label, *ratios in stored("l1_proofs", "l1-60"):
+        users = {"n = 10⁹": 1_000_000_000}.get(label) or int(label.removeprefix("n = "))
+        for expected, ratio in zip(points, ratios, strict=True):
+            if ratio:
+                shown, _ = show(tab, "finite", users=users, expected=expected)
+                assert f"{shown['exact'] / shown['limit']:.3f}" == ratio
+
+
+@pytest.mark.parametrize(("share", "epsilon"), [(0.5, 5), (0.01, 0.1), (0.9, 10), (1, 2)])
+def test_people_who_are_drawn_once_lose_less(opened: Any, share: float, epsilon: float) -> None:
+    tab, _ = opened
+    shown, said = show(tab, "halves", share=share, epsilon=epsilon)
+    census = uldp.datasets.census()
+    p, people = census.frequencies, int(census.counts.sum())
+    n = math.ceil(share * people)
+    assert (shown["n"], shown["people"]) == (n, people)
+    assert numbers(said)[:2] == [n, people]
+    sampling = (1 - p @ p) / n
+    assert shown["level"] == pytest.approx((people - n) / (people - 1), abs=1e-12)
+    at = {name: make(census.domain, epsilon) for name, make in uldp.mechanisms.PAPER.items()}
+    at["no privacy"] = uldp.UtilityOptimizedRR(uldp.Domain(p.size), 1.0)
+    rows = tab.locator("div.live[data-part=halves] tbody tr").all()
+    for row, name in zip(rows, at, strict=True):
+        independent = at[name].l2_loss(p, n)
+        given_data = independent - sampling
+        once = given_data + (people - n) / (people - 1) * sampling
+        assert shown["found"][name] == pytest.approx([independent, once], rel=1e-9, abs=1e-17)
+        texts = row.locator("td").all_inner_texts()
+        for text, value in zip(texts[:2], shown["found"][name], strict=True):
+            assert_written(text, value)
+        if name != "no privacy":
+            i = shown["epsilons"].index(epsilon)
+            assert shown["curves"][name][i] == pytest.approx(once / independent, rel=1e-9)
+
+
+def test_the_picture_of_halves_shows_the_same_numbers(opened: Any) -> None:
+    tab, _ = opened
+    found = show(tab, "halves", epsilon=0.1)[0]["found"]
+    unit = found["no privacy"][0]
+    compared = 0
+    for label, independent, _, once, _ in stored("finite_populations", "experiments-09b"):
+        name, _, level = label.replace("&nbsp;", " ").partition(", ε = ")
+        if level in ("", "0.1"):
+            for text, value in zip((independent, once), found[name], strict=True):
+                digits = len(text.partition(".")[2])
+                assert f"{value / unit:,.{digits}f}" == text
+                compared += 1
+    assert compared == 10

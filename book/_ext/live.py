@@ -29,7 +29,15 @@ EXPORT = re.compile(r"^export ", re.M)
 PART = re.compile(r'^part\("([\w-]+)"', re.M)
 
 LINES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
-MARKERS = {"o": "circle", "s": "square", "^": "up", "v": "down", "D": "diamond", "*": "star"}
+MARKERS = {
+    "o": "circle",
+    "s": "square",
+    "^": "up",
+    "v": "down",
+    "D": "diamond",
+    "*": "star",
+    "p": "pentagon",
+}
 DARK = (0x12, 0x12, 0x12)
 CONTRAST = 6.0
 """Of a colour on the dark background."""

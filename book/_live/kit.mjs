@@ -318,6 +318,7 @@ const LINES = {
   solid: undefined, dashed: "7 4", dashdot: "8 3 2 3", dotted: "2 3",
 };
 const MARKERS = {
+  pentagon: "M0 -5l4.8 3.5l-1.8 5.6h-6l-1.8 -5.6z",
   circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
   square: "M-3.5 -3.5h7v7h-7z",
   up: "M0 -4.5l4.3 8h-8.6z",
