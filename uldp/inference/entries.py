@@ -6,9 +6,10 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 
 from uldp import _checks
+from uldp._binomial import exact_interval
 from uldp.decoders import OutcomeDecoder, SupportDecoder
 from uldp.estimators import empirical
 from uldp.tallies import Tally
@@ -70,11 +71,8 @@ def intervals(
 
 def _exact(decoder: SupportDecoder, tally: Tally, missed: float) -> NDArray[np.float64]:
     """Return the images of the Clopper-Pearson intervals of the counts."""
-    counts, rest = tally.counts, tally.n - tally.counts
-    low = betaincinv(np.maximum(counts, 1), rest + 1, missed / 2)
-    not_high = betaincinv(np.maximum(rest, 1), counts + 1, missed / 2)
-    above = np.where(counts > 0, low, 0) - decoder.other
-    below = decoder.not_other - np.where(rest > 0, not_high, 0)
+    low, not_high = exact_interval(tally.counts, tally.n, missed)
+    above, below = low - decoder.other, decoder.not_other - not_high
     return np.stack([above / decoder.gain, below / decoder.gain], axis=1)
 
 
