@@ -74,7 +74,7 @@ def tail(x: Floats, n: Floats, m: float) -> Floats:
     return np.select([x < 0, x >= n], [1.0, 0.0], inside)
 
 
-def exact_interval(x: NDArray[np.int64], n: int, missed: float) -> tuple[Floats, Floats]:
+def exact_interval(x: NDArray[np.number[Any]], n: int, missed: float) -> tuple[Floats, Floats]:
     """Return the interval of Clopper and Pearson (1934) for the probability of binomial numbers.
 
     Parameters

@@ -12,17 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from uldp import _checks
-from uldp._binomial import exact_interval
 from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors, total_variance
-from uldp.inference.entries import intervals
+from uldp.inference.entries import exact, intervals, two_values
 from uldp.personalized.collector import Background, PersonalizedEstimate
 from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally
 
 __all__ = ["Change", "PersonalizedTotal", "Total", "difference", "personalized", "total"]
-
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -254,33 +251,22 @@ def personalized(
 
 def _ends(
     tally: Tally, weights: NDArray[np.float64], value: float, variance: float, missed: float
-) -> tuple[float, float]:
+) -> NDArray[np.float64]:
     """Return the ends of the interval of Σ w(x) p(x), for weights of which the largest is 1."""
     n, decoder = tally.n, tally.law.decoder
-    low, high = decoder.range_of_total(weights)
-    moments = decoder.moments_of_total(weights)
-    between = (low + high) * weights - low * high - moments
-    if between.max() <= ROUNDING * (high - low) ** 2:
-        return _two_valued(low, high, n, value, missed)
-    least_variance = max(float((moments - weights**2).min()), 0) / n
+    between = two_values(decoder, weights)
+    if between:
+        return exact(between, value, n, missed)
+    noise = decoder.moments_of_total(weights) - weights**2
+    least_variance = max(float(noise.min()), 0) / n
     reach = -float(ndtri(missed / 2)) * math.sqrt(max(variance, least_variance))
     if not decoder.sums_to_one:
         weights = weights.copy()
         weights[tally.law.sensitive] = 0
-        low, high = decoder.range_of_total(weights)
+    low, high = decoder.range_of_total(weights)
     part, unseen = float(weights @ empirical(tally)), -math.expm1(math.log(missed / 2) / n)
     below, above = (max(reach, unseen * far) for far in (part - low, high - part))
-    return value - below, value + above
-
-
-def _two_valued(
-    low: float, high: float, n: int, value: float, missed: float
-) -> tuple[float, float]:
-    """Return the ends where every report says `low` or `high`, and `value` is their mean."""
-    length = high - low
-    count = np.rint(n * (value - low) / length) if length else 0
-    least, not_most = exact_interval(np.array([count]), n, missed)
-    return low + length * float(least[0]), high - length * float(not_most[0])
+    return np.array([value - below, value + above])
 
 
 def _change(before: Iterable[Any], after: Iterable[Any]) -> tuple[Any, ...]:
