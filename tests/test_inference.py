@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from cases import BY_SUPPORT, MECHANISMS, all_sizes, domains, one_size, random_distribution
-from scipy import stats
+from scipy import optimize, stats
 
 import uldp
 from uldp import inference
@@ -562,19 +562,31 @@ def test_for_randomized_response_the_tests_are_pearsons():
         assert fit.degrees_of_freedom == 4
 
 
-def stacked(tallies: list[uldp.Tally]) -> tuple[float, int]:
-    """The statistic of homogeneity by the pseudoinverse of the covariance of all differences.
+def common(tallies: list[uldp.Tally]) -> np.ndarray:
+    """The distribution at which mechanisms are compared if each value has an estimate."""
+    k = tallies[0].law.domain.size
+    whole = {tally.law: sum(t for t in tallies if t.law == tally.law) for tally in tallies}
+    weighted, weight = np.zeros((2, k))
+    for law, tally in whole.items():
+        precision = tally.n / law.decoder.variances(np.full(k, 1 / k))
+        weighted += precision * law.estimate(tally)
+        weight += precision
+    mean = weighted / weight
+    shift = optimize.brentq(lambda c: np.maximum(mean - c, 0).sum() - 1, mean.min() - 1, mean.max())
+    n = sum(tally.n for tally in tallies)
+    return (n * np.maximum(mean - shift, 0) + 0.5) / (n + k / 2)
 
-    Estimates are moved half of the way to the uniform distribution until all M - p pᵀ are positive.
-    """
+
+def stacked(tallies: list[uldp.Tally]) -> tuple[float, int]:
+    """The statistic of homogeneity by the pseudoinverse of the covariance of all differences."""
     laws = [tally.law for tally in tallies]
-    pooled = [sum(t for t in tallies if t.law == law) for law in laws]
-    points = [whole.law.estimate(whole) for whole in pooled]
-    while True:
-        each = [law.second_moment(p) - np.outer(p, p) for law, p in zip(laws, points, strict=True)]
+    points = [common(tallies)]
+    if len(set(laws)) == 1:
+        points = [laws[0].estimate(sum(tallies)), *points]
+    for p in points:
+        each = [law.second_moment(p) - np.outer(p, p) for law in laws]
         if min(np.linalg.eigvalsh(one)[0] for one in each) > -1e-9:
             break
-        points = [(p + 1 / p.size) / 2 for p in points]
     each = [one / tally.n for one, tally in zip(each, tallies, strict=True)]
     k, others = len(each[0]), len(tallies) - 1
     covariance = np.zeros((others * k, others * k))
@@ -626,6 +638,34 @@ def test_false_alarms_and_power_of_the_tests(names):
         ]
     assert (np.abs(alarms[:2] - 25) <= 3.9 * math.sqrt(500 * 0.05 * 0.95)).all()
     assert alarms[2] > 350
+
+
+def test_false_alarms_of_two_mechanisms_from_few_reports():
+    """At 5%, 400 surveys, a seed in 10^4 above; 36% where each has its own estimate's covariance.
+
+    Projected and widened by half a user, what all reports say together is a distribution.
+    """
+    rng = np.random.default_rng(13)
+    domain = uldp.Domain(12, sensitive=[0])
+    p = np.array([0.5, *np.full(11, 0.5 / 11)])
+    laws = uldp.RandomizedResponse(domain, 1.5), uldp.UtilityOptimizedRappor(domain, 1.5)
+    alarms = 0
+    for _ in range(400):
+        tallies = [
+            law.simulate(rng.multinomial(n, p), rng) for law, n in zip(laws, (40, 60), strict=True)
+        ]
+        alarms += inference.homogeneity(*tallies).pvalue < 0.05
+    assert alarms <= 20 + 3.9 * math.sqrt(400 * 0.05 * 0.95)
+
+
+def test_values_that_nobody_reports_add_no_degree_of_freedom():
+    """None of 30 and 40 users has revealed the last two of five: three numbers are compared."""
+    domain = uldp.Domain(5, sensitive=[0, 1])
+    first, second = uldp.UtilityOptimizedRR(domain, 1.0), uldp.UtilityOptimizedRappor(domain, 1.0)
+    tallies = [uldp.Tally(first, 30, [9, 15, 6, 0, 0]), uldp.Tally(second, 40, [20, 25, 5, 0, 0])]
+    assert inference.homogeneity(*tallies).degrees_of_freedom == 3
+    tallies = [uldp.Tally(first, 30, [9, 15, 6, 0, 0]), uldp.Tally(second, 40, [20, 25, 5, 1, 0])]
+    assert inference.homogeneity(*tallies).degrees_of_freedom == 4
 
 
 def test_homogeneity_of_few_reports_is_taken_at_a_covariance():
