@@ -424,6 +424,13 @@ def test_what_nobody_has_revealed_may_still_be_there():
         assert none.high == pytest.approx((1 - 0.025 ** (1 / 30)) / shown)
 
 
+def test_two_reports_are_enough_for_a_change():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0]), 1.0)
+    two = mechanism.tally([0, 1])
+    assert inference.difference(two, two, [0, 0, 1]).value == 0
+    assert inference.difference(two, two).high[2] > 0
+
+
 def test_a_total_scales_with_its_weights(make):
     """However large or small they are; where estimates sum to 1, a constant is only added."""
     rng = np.random.default_rng(34)
@@ -727,6 +734,8 @@ def test_personalized_totals():
         wrong = {"home": [0, 0, 1, 0], "work": [0, 1, 0, 0]}
         moved = weights @ uldp.personalized.estimate(mechanism, tally, wrong).p - found.value
         assert abs(moved) <= most + 1e-12
+        above = inference.personalized(tally, background, weights + 1)
+        assert above.background_error == pytest.approx(most)
     with pytest.raises(ValueError, match="background must hold a distribution for 'work'"):
         inference.personalized(tally, {"home": [0.1, 0.2, 0.3, 0.4]}, weights)
     with pytest.raises(TypeError, match="tally must be of a mechanism over a TaggedDomain"):
