@@ -146,8 +146,9 @@ def test_a_negative_variance_gives_way_to_that_of_a_distribution():
     domain = uldp.Domain(6, sensitive=range(4))
     rng = np.random.default_rng(5)
     weights = np.array([1.0, 1, 1, 1, 0, 0])
-    for make in (uldp.Rappor, uldp.UtilityOptimizedRappor):
-        mechanism, negative = make(domain, 1.0), 0
+    kinds = uldp.Rappor, uldp.UtilityOptimizedRappor
+    for make, epsilon in itertools.product(kinds, (1.0, 6.0)):
+        mechanism, negative = make(domain, epsilon), 0
         for _ in range(300):
             tally = mechanism.simulate(rng.multinomial(5, np.full(6, 1 / 6)), rng)
             raw = weights @ inference.covariance(tally) @ weights
@@ -913,6 +914,9 @@ def test_counts_of_0_and_n_have_no_error_but_an_interval():
     mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0]), 1.0)
     tally = uldp.Tally(mechanism, 10, [0, 0, 10])
     np.testing.assert_array_equal(inference.standard_errors(tally), 0)
+    bits = uldp.Tally(uldp.Rappor(tally.law.domain, 1.0), 10, [0, 0, 10])
+    for each, entry in itertools.product((tally, bits), [*np.eye(3), *-np.eye(3)]):
+        assert inference.total(each, entry).standard_error == pytest.approx(0, abs=1e-7)
     ends = inference.intervals(tally)
     assert ends[1, 0] == 0 < ends[1, 1]
     assert ends[0, 0] < ends[0, 1] < 0
