@@ -837,12 +837,12 @@ def test_the_bootstrap_warns_where_it_falls_short():
 
 
 def test_a_summary_prints_renders_and_becomes_a_data_frame():
-    domain = uldp.Domain(["yes", "<no>", "other"], sensitive=["yes"])
+    domain = uldp.Domain(["yes", "<no>", "other-answer"], sensitive=["yes"])
     tally = uldp.UtilityOptimizedRR(domain, 1.0).simulate([30, 60, 10], rng=19)
     table = inference.summary(tally, 0.9)
     lines = repr(table).splitlines()
     assert lines[0].split() == ["value", "estimate", "standard", "error", "90%", "from", "to"]
-    assert [line.split()[0] for line in lines[1:4]] == ["yes*", "<no>", "other"]
+    assert [line.split()[0] for line in lines[1:4]] == ["yes*", "<no>", "other-answer"]
     assert lines[4] == "100 reports; * sensitive"
     assert len({len(line) for line in lines[:4]}) == 1
     html = table._repr_html_()
@@ -851,7 +851,7 @@ def test_a_summary_prints_renders_and_becomes_a_data_frame():
     assert "<no>" not in html
     assert "100 reports; * sensitive" in html
     frame = table.to_pandas()
-    assert list(frame.index) == ["yes", "<no>", "other"]
+    assert list(frame.index) == ["yes", "<no>", "other-answer"]
     assert frame.index.name == "value"
     assert list(frame.columns) == ["sensitive", "estimate", "standard error", "low", "high"]
     assert frame["sensitive"].tolist() == [True, False, False]
@@ -870,6 +870,14 @@ def test_a_long_summary_says_what_it_leaves_out():
     assert len(table.to_pandas()) == 100
     one_more = uldp.UtilityOptimizedRR(uldp.Domain(61), 1.0).simulate(np.ones(61, dtype=int))
     assert repr(inference.summary(one_more)).splitlines()[-2] == "... and 1 more values"
+
+
+def test_a_summary_of_sixty_values_leaves_out_none_and_two_reports_have_errors():
+    tally = uldp.UtilityOptimizedRR(uldp.Domain(60), 1.0).tally([0, 1])
+    lines = repr(inference.summary(tally)).splitlines()
+    assert len(lines) == 62
+    assert lines[-1] == "2 reports"
+    assert "–" not in lines[1]
 
 
 def test_without_pandas_the_error_names_the_extra(monkeypatch):
