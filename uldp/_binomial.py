@@ -1,4 +1,4 @@
-"""Probabilities and the mean absolute deviation of binomial numbers, many at a time."""
+"""Probabilities, the mean absolute deviation and intervals of binomial numbers, many at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, xlog1py
+from scipy.special import betainc, betaincinv, xlog1py
 
 from uldp._chunks import chunks
 
@@ -72,6 +72,29 @@ def tail(x: Floats, n: Floats, m: float) -> Floats:
     """Return Pr[B > x] for binomial numbers B of n trials of probability m, for any whole x."""
     inside = betainc(np.maximum(x, 0) + 1, np.maximum(n - x, 1), m)
     return np.select([x < 0, x >= n], [1.0, 0.0], inside)
+
+
+def exact_interval(x: NDArray[np.number[Any]], n: int, missed: float) -> tuple[Floats, Floats]:
+    """Return the interval of Clopper and Pearson (1934) for the probability of binomial numbers.
+
+    Parameters
+    ----------
+    x : (k,) ndarray
+        The numbers, of n trials each.
+    n : int
+        At least 1.
+    missed : float
+        The chance, in (0, 1), that an interval may leave the probability out.
+
+    Returns
+    -------
+    low, not_high : (k,) ndarray
+        The lower end, and 1 less the upper one.
+    """
+    rest = n - x
+    low = betaincinv(np.maximum(x, 1), rest + 1, missed / 2)
+    not_high = betaincinv(np.maximum(rest, 1), x + 1, missed / 2)
+    return np.where(x > 0, low, 0), np.where(rest > 0, not_high, 0)
 
 
 def _stirling_error(x: Floats) -> Floats:

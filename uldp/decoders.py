@@ -77,6 +77,10 @@ class Decoder(ABC):
         holders = np.eye(weights.size)
         return np.array([weights @ self.apply_second_moment(x, weights) for x in holders])
 
+    @abstractmethod
+    def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the least and the largest D_y · w over all reports y, for w of shape (k,)."""
+
     @property
     @abstractmethod
     def sums_to_one(self) -> bool:
@@ -159,6 +163,18 @@ class SupportDecoder(Decoder):
             return self.other @ squares + self.gain * squares
         noise, own_noise = self.other * self.not_other, self.own * self.not_own
         return noise @ scaled**2 + (own_noise - noise) * scaled**2 + weights**2
+
+    def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the least and the largest D_y · w over all reports y, in O(k)."""
+        scaled = weights / self.gain
+        if self.names_one:
+            values = scaled - self.other @ scaled
+            return float(values.min()), float(values.max())
+        noisy = self.other > 0
+        bits = np.sort([-self.other * scaled, self.not_other * scaled], axis=0)[:, noisy]
+        revealed = np.append(scaled[~noisy], 0)
+        low, high = bits.sum(axis=1) + np.array([revealed.min(), revealed.max()])
+        return float(low), float(high)
 
     @property
     def sums_to_one(self) -> bool:

@@ -96,10 +96,14 @@ def norm_sub(tally: Tally) -> NDArray[np.float64]:
     ValueError
         If the tally is empty.
     """
-    raw = empirical(tally)
-    raw -= raw.max()  # which changes nothing but the size of the numbers
+    return projected(empirical(tally))
+
+
+def projected(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the distribution that is nearest to an estimate, each of shape (k,)."""
+    raw = raw - raw.max()  # which changes nothing but the size of the numbers
     descending = np.sort(raw)[::-1]
     excess = (np.cumsum(descending) - 1) / np.arange(1, raw.size + 1)
     last_positive = np.flatnonzero(descending > excess)[-1]
-    projected: NDArray[np.float64] = np.maximum(raw - excess[last_positive], 0)
-    return projected
+    nearest: NDArray[np.float64] = np.maximum(raw - excess[last_positive], 0)
+    return nearest

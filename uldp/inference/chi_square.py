@@ -13,7 +13,7 @@ from scipy.special import chdtrc
 
 from uldp import _checks
 from uldp.decoders import SupportDecoder
-from uldp.estimators import empirical
+from uldp.estimators import empirical, projected
 from uldp.law import Law
 from uldp.tallies import Tally
 
@@ -84,10 +84,11 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     """Test whether several surveys have one distribution.
 
     The mechanisms may differ. The deviations are the differences of the estimates from the first
-    one. What is known of their covariance is taken from all reports of a mechanism: tallies of one
-    mechanism have one p under the hypothesis. For RR and uRR this is Pearson's test of the counts.
-    Where few reports give a covariance that is none (it has a negative eigenvalue), the estimate at
-    which it is taken is moved half of the way to the uniform distribution until it is one.
+    one. For tallies of one mechanism their covariance is taken at the estimate from all reports;
+    for RR and uRR this is Pearson's test of the counts. For several, or where few reports give a
+    covariance that is none (it has a negative eigenvalue), it is taken at one distribution for all:
+    the mean of the estimates of the mechanisms, each entry weighted by the inverse of its variance,
+    projected to the simplex, with half a user more for each value of which anything is reported.
 
     Parameters
     ----------
@@ -120,20 +121,39 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     pooled: dict[Law, Tally] = {}
     for tally in tallies:
         pooled[tally.law] = tally + pooled.get(tally.law, 0)
-    points = {law: empirical(whole) for law, whole in pooled.items()}
     estimates = np.array([empirical(tally) for tally in tallies])
     contrasts = np.eye(len(tallies))[1:]
     contrasts[:, 0] = -1
     sizes = np.array([tally.n for tally in tallies])
-    if not all(isinstance(law.decoder, SupportDecoder) for law in points):
+    if not all(isinstance(law.decoder, SupportDecoder) for law in pooled):
         _check_size(contrasts.shape[0] * estimates.shape[1], "tallies")
-    found = None
-    while found is None or found.statistic == math.inf:
-        forms = {law: _form(law, p) for law, p in points.items()}
-        if all(map(_is_positive, forms.values())):
-            found = _chi_square([forms[t.law] for t in tallies], sizes, contrasts, estimates)
-        points = {law: (p + 1 / p.size) / 2 for law, p in points.items()}
+    points = [_common([*pooled.values()])]
+    if len(pooled) == 1:
+        points.insert(0, empirical(*pooled.values()))
+    for p in points:
+        forms = {law: _form(law, p) for law in pooled}
+        found = _chi_square([forms[t.law] for t in tallies], sizes, contrasts, estimates)
+        if found.statistic < math.inf and all(map(_is_positive, forms.values())):
+            break
     return found
+
+
+def _common(tallies: Sequence[Tally]) -> Array:
+    """Return one distribution for all: the mean of the estimates, the surer the heavier.
+
+    It is projected to the simplex, and half a user is added to each value that has an estimate.
+    """
+    estimates = np.array([empirical(tally) for tally in tallies])
+    uniform = np.full(estimates.shape[1], 1 / estimates.shape[1])
+    precision = np.array(
+        [t.n / np.maximum(t.law.decoder.variances(uniform), ROUNDING) for t in tallies]
+    )
+    mean = (precision * estimates).sum(axis=0) / precision.sum(axis=0)
+    possible = (np.abs(estimates) > ROUNDING).any(axis=0)
+    n = sum(tally.n for tally in tallies)
+    users = n * projected(mean) + possible / 2
+    common: Array = users / users.sum()
+    return common
 
 
 class _DiagonalForm(NamedTuple):

@@ -107,10 +107,5 @@ def total_variance(tally: Tally, weights: NDArray[np.float64]) -> float:
 
 
 def _quadratic(law: Law, p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Return wᵀ (M(p) - p pᵀ) w.
-
-    Where all estimates sum to 1 a constant in w adds nothing; without it nothing large cancels.
-    """
-    if law.decoder.sums_to_one:
-        weights = weights - weights @ p
+    """Return wᵀ (M(p) - p pᵀ) w."""
     return float(weights @ law.decoder.apply_second_moment(p, weights) - (weights @ p) ** 2)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from uldp import _checks
-from uldp.decoders import OutcomeDecoder, SupportDecoder
+from uldp._binomial import exact_interval
+from uldp.decoders import Decoder, OutcomeDecoder, SupportDecoder
 from uldp.estimators import empirical
 from uldp.tallies import Tally
 
 __all__ = ["intervals"]
+
+ROUNDING = 1e-12
 
 
 def intervals(
@@ -23,10 +26,13 @@ def intervals(
 
     For RR, RAPPOR, uRR and uRAP each entry of the estimate is an affine image of a binomial count;
     so is the interval, of that of Clopper and Pearson (1934). It holds p(x) with at least the
-    probability `level`, for every n ≥ 1 and every p. For others, such as the block design, it is a
-    score interval: all p(x) with abs(p̂(x) - p(x)) ≤ z σ, where σ² is the variance at p(x) and the
-    estimate of p(X_S), and p̂(x) itself. Its coverage nears `level` as n grows: of 95% intervals
-    from sets of two of four values, ε = 1, at least 85% hold at n = 10, 92% at n = 50, 93% at 200.
+    probability `level`, for every n ≥ 1 and every p. So it is under a block design of one size for
+    the values that are not sensitive, and for all if there are none of these or sets of one value.
+
+    The other entries of a block design have a score interval: all p(x) with abs(p̂(x) - p(x)) ≤ z σ,
+    where σ² is the variance at p(x) and the estimate of p(X_S), and p̂(x) itself. Its coverage nears
+    `level` as n grows: of 95% intervals from sets of two of four values, ε = 1, at least 85% hold
+    at n = 10, 92% at n = 50, 93% at 200.
 
     An interval can reach below 0 or above 1, or lie there altogether: noise does that, and a
     negative estimate says as much about the noise as a positive one.
@@ -60,22 +66,52 @@ def intervals(
         missed /= estimate.size
     decoder = tally.law.decoder
     if isinstance(decoder, SupportDecoder):
-        ends = _exact(decoder, tally, missed)
+        ends = _of_counts(decoder, tally, missed)
     else:
-        ends = _score(cast(OutcomeDecoder, decoder), estimate, tally.n, missed)
+        ends = _of_sets(cast(OutcomeDecoder, decoder), estimate, tally.n, missed)
     if _checks.flag(clip, "clip"):
         ends = np.clip(ends, 0, 1)
     return ends
 
 
-def _exact(decoder: SupportDecoder, tally: Tally, missed: float) -> NDArray[np.float64]:
-    """Return the images of the Clopper-Pearson intervals of the counts."""
-    counts, rest = tally.counts, tally.n - tally.counts
-    low = betaincinv(np.maximum(counts, 1), rest + 1, missed / 2)
-    not_high = betaincinv(np.maximum(rest, 1), counts + 1, missed / 2)
-    above = np.where(counts > 0, low, 0) - decoder.other
-    below = decoder.not_other - np.where(rest > 0, not_high, 0)
+def two_values(decoder: Decoder, weights: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Return what D_y · w can be, low or high, if no report y says anything between them.
+
+    So it is if E[(D_y · w - low)(high - D_y · w)] is 0, whatever value is behind y.
+    """
+    low, high = decoder.range_of_total(weights)
+    inside = (low + high) * weights - low * high - decoder.moments_of_total(weights)
+    return (low, high) if inside.max() <= ROUNDING * (high - low) ** 2 else None
+
+
+def exact(
+    between: tuple[float, float], means: ArrayLike, n: int, missed: float
+) -> NDArray[np.float64]:
+    """Return, for means of n numbers that are low or high, the intervals of their expectations."""
+    low, high = between
+    length = high - low
+    share = np.divide(np.subtract(means, low), length) if length else np.zeros(np.shape(means))
+    least, not_most = exact_interval(np.rint(n * share), n, missed)
+    return np.stack([low + length * least, high - length * not_most], axis=-1)
+
+
+def _of_counts(decoder: SupportDecoder, tally: Tally, missed: float) -> NDArray[np.float64]:
+    """Return the images of the exact intervals of the counts."""
+    low, not_high = exact_interval(tally.counts, tally.n, missed)
+    above, below = low - decoder.other, decoder.not_other - not_high
     return np.stack([above / decoder.gain, below / decoder.gain], axis=1)
+
+
+def _of_sets(
+    decoder: OutcomeDecoder, estimate: NDArray[np.float64], n: int, missed: float
+) -> NDArray[np.float64]:
+    """Return exact intervals for the classes whose entries take two values, or else scores."""
+    ends = _score(decoder, estimate, n, missed)
+    for members in filter(np.size, (decoder.sensitive, decoder.nonsensitive)):
+        between = two_values(decoder, np.eye(1, estimate.size, members[0])[0])
+        if between:
+            ends[members] = exact(between, estimate[members], n, missed)
+    return ends
 
 
 def _score(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +13,8 @@ from scipy.special import ndtri
 
 from uldp import _checks
 from uldp.estimators import empirical
-from uldp.inference.covariances import standard_errors, total_variance
-from uldp.inference.entries import intervals
+from uldp.inference.covariances import at_least_two, standard_errors, total_variance
+from uldp.inference.entries import exact, intervals, two_values
 from uldp.personalized.collector import Background, PersonalizedEstimate
 from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally
@@ -76,11 +79,25 @@ class Change:
 def total(tally: Tally, weights: ArrayLike, level: float = 0.95) -> Total:
     """Estimate a linear combination Σ w(x) p(x): a group, a marginal, a mean score.
 
-    The value is Σ w(x) p̂(x) of the empirical estimate, and the variance wᵀ Ĉ w with its unbiased
-    `covariance`, in O(k) time and memory. Where that is negative, which happens at small n for
-    RAPPOR, uRAP and block designs, the variance at the projection of p̂ to the simplex takes its
-    place. The interval is that of the normal law, value ± z · standard error: its coverage comes
-    near `level` as n grows.
+    The value is Σ w(x) p̂(x) of the empirical estimate, the mean of Z = D_y · w over the reports,
+    and the variance wᵀ Ĉ w with its unbiased `covariance`. Both take O(k) memory. Where the
+    variance is negative, which happens at small n for RAPPOR, uRAP and block designs, that at the
+    projection of p̂ to the simplex takes its place.
+
+    Where Z takes two values only, one of them comes a binomial number of times, and the interval is
+    the image of that of Clopper and Pearson (1934): it holds the total with at least the
+    probability `level`, for every n and every p. So it is for every group under RR and uRR, for a
+    group of non-sensitive values under uRAP, for one with all sensitive values or none under a
+    block design of one size, and for a single value under RAPPOR and uRAP. A total that is the same
+    in all surveys has an interval of length 0.
+
+    Otherwise it is that of the normal law, value ± z · standard error, whose coverage comes near
+    `level` as n grows, widened in two ways. The standard error is not taken below what the noise of
+    the mechanism alone gives, whatever p is. And it reaches, as if all n reports were equal, to
+    value - r (value - a) and value + r (b - value) at least, where Z lies in [a, b] and
+    1 - r = ((1 - level)/2)^(1/n): that all are equal and the total lies outside has, for every p, a
+    probability of 1 - level at most. Under RAPPOR and uRAP this is done for the part of the total
+    that has no noise, the non-sensitive values.
 
     Parameters
     ----------
@@ -105,8 +122,16 @@ def total(tally: Tally, weights: ArrayLike, level: float = 0.95) -> Total:
     """
     _checks.instance(tally, "tally", Tally)
     weights = _checks.numbers(weights, "weights", (tally.law.domain.size,)).astype(float)
-    variance = total_variance(tally, weights)
-    return _normal(float(weights @ empirical(tally)), variance, level)
+    missed = 1 - _checks.open_unit(level, "level")
+    estimate, sums_to_one = at_least_two(tally), tally.law.decoder.sums_to_one
+    scale = float(np.abs(weights).max()) or 1.0
+    weights /= scale
+    base = float(weights.min()) if sums_to_one else 0.0
+    weights -= base
+    value, variance = float(weights @ estimate), total_variance(tally, weights)
+    ends = base + np.array([value, *_ends(tally, weights, value, variance, missed)])
+    value, low, high = map(float, scale * ends)
+    return Total(value, scale * math.sqrt(variance), low, high)
 
 
 def difference(
@@ -121,11 +146,11 @@ def difference(
     The mechanisms may differ, and what they protect, too, if the values are the same. The surveys
     must be independent: the same people asked twice change less than this says.
 
-    With weights, the two variances of `total` add up. Without, each entry gets the interval that
-    Zou and Donner (2008) make of two others ("square and add"): with [l, u] and [l', u'] the
-    `intervals` of the earlier and the later p(x), and d = p̂'(x) - p̂(x), it reaches from
-    d - √((p̂' - l')² + (u - p̂)²) to d + √((u' - p̂')² + (p̂ - l)²). So it stays honest where a count
-    is 0.
+    The variances add up. The interval is the one that Zou and Donner (2008) make of two others
+    ("square and add"): with [l, u] and [l', u'] those of the earlier and the later number, by
+    `total` if there are weights and by `intervals` for each entry if there are none, and with
+    d = p̂' - p̂, it reaches from d - √((p̂' - l')² + (u - p̂)²) to d + √((u' - p̂')² + (p̂ - l)²). So it
+    stays honest where a count is 0. Of two normal intervals it makes a normal one.
 
     Parameters
     ----------
@@ -165,19 +190,12 @@ def difference(
     simultaneous = _checks.flag(simultaneous, "simultaneous")
     if weights is not None:
         first, second = total(before, weights, level), total(after, weights, level)
-        variance = first.standard_error**2 + second.standard_error**2
-        return _normal(second.value - first.value, variance, level)
-    first_value, second_value = empirical(before), empirical(after)
-    change = second_value - first_value
-    (low, high), (later_low, later_high) = (
-        intervals(tally, level, simultaneous).T for tally in (before, after)
+        return Total(*map(float, _change(vars(first).values(), vars(second).values())))
+    sure = (
+        (empirical(tally), standard_errors(tally), *intervals(tally, level, simultaneous).T)
+        for tally in (before, after)
     )
-    return Change(
-        change,
-        np.hypot(standard_errors(before), standard_errors(after)),
-        change - np.hypot(second_value - later_low, high - first_value),
-        change + np.hypot(later_high - second_value, first_value - low),
-    )
+    return Change(*_change(*sure))
 
 
 def personalized(
@@ -231,7 +249,34 @@ def personalized(
     return PersonalizedTotal(**vars(sure), background_error=off)
 
 
-def _normal(value: float, variance: float, level: float) -> Total:
-    error = float(np.sqrt(variance))
-    reach = -float(ndtri((1 - _checks.open_unit(level, "level")) / 2)) * error
-    return Total(value, error, value - reach, value + reach)
+def _ends(
+    tally: Tally, weights: NDArray[np.float64], value: float, variance: float, missed: float
+) -> NDArray[np.float64]:
+    """Return the ends of the interval of Σ w(x) p(x), for weights of which the largest is 1."""
+    n, decoder = tally.n, tally.law.decoder
+    between = two_values(decoder, weights)
+    if between:
+        return exact(between, value, n, missed)
+    noise = decoder.moments_of_total(weights) - weights**2
+    least_variance = max(float(noise.min()), 0) / n
+    reach = -float(ndtri(missed / 2)) * math.sqrt(max(variance, least_variance))
+    if not decoder.sums_to_one:
+        weights = weights.copy()
+        weights[tally.law.sensitive] = 0
+    low, high = decoder.range_of_total(weights)
+    part, unseen = float(weights @ empirical(tally)), -math.expm1(math.log(missed / 2) / n)
+    below, above = (max(reach, unseen * far) for far in (part - low, high - part))
+    return np.array([value - below, value + above])
+
+
+def _change(before: Iterable[Any], after: Iterable[Any]) -> tuple[Any, ...]:
+    """Return value, standard error, low and high of the change between two of these."""
+    value, error, low, high = before
+    later_value, later_error, later_low, later_high = after
+    change = later_value - value
+    return (
+        change,
+        np.hypot(error, later_error),
+        change - np.hypot(later_value - later_low, high - value),
+        change + np.hypot(later_high - later_value, value - low),
+    )

@@ -234,6 +234,20 @@ class BlockDecoder(OutcomeDecoder):
         moments[N] += law.revealed * revealed**2
         return moments
 
+    def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the least and the largest D_y · w over all reports y, in O(k log k)."""
+        law, own, of_N = self.law, np.sort(weights[self.sensitive]), weights[self.nonsensitive]
+        sums = np.append(0, np.cumsum(own))
+        start = self.outside * own.sum() + self.hidden * of_N.sum()
+        values = np.concatenate(
+            [
+                start + self.contrast * sums[law.sizes],
+                start + self.contrast * (own.sum() - sums[law.s - law.sizes]),
+                self.absent * own.sum() + self.unnamed * of_N.sum() + of_N / law.revealed,
+            ]
+        )
+        return float(values.min()), float(values.max())
+
     @property
     def sums_to_one(self) -> bool:
         """It does, as the mean of 1/m_d makes the masses of X_S and X_N."""
