@@ -24,7 +24,7 @@ import numpy as np
 from distributed import Client
 from speed import circumstances
 
-from uldp import Mechanism, Tally, UtilityOptimizedRappor, UtilityOptimizedRR, wire
+from uldp import Mechanism, Survey, Tally, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.collecting import local_client, tally_file, tally_files, write_reports
 from uldp.datasets import census
 
@@ -35,6 +35,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "uRR": UtilityOptimizedRR(CENSUS.domain, EPSILON),
     "uRAP": UtilityOptimizedRappor(CENSUS.domain, EPSILON),
 }
+SURVEY = Survey("scale", MECHANISMS)
 RUNS = 3
 COLUMNS = (
     *("series", "mechanism", "k", "s", "epsilon", "workers", "parts", "reports", "bytes"),
@@ -87,16 +88,17 @@ class Files:
             values = rng.permutation(np.repeat(np.arange(mechanism.domain.size), users))
             reports = mechanism.privatize(values, rng)
             paths.append(folder / f"{name}-{number}.parquet")
-            write_reports(mechanism, reports, paths[-1])
+            write_reports(SURVEY, name, reports, paths[-1])
             tallies.append(sum(tallies[-1:], mechanism.tally(reports)))
         return cls(name, paths, tallies)
 
     def run(self, first: int, client: Client) -> Run:
         """Tally the first files."""
         start, cpu = perf_counter(), cpu_seconds(client)
-        found = tally_files(MECHANISMS[self.name], self.paths[:first], client)
+        found = tally_files(SURVEY, self.paths[:first], client)
         seconds = perf_counter() - start
-        return seconds, cpu_seconds(client) - cpu, found.tally == self.tallies[first - 1]
+        complete = found.tallies[self.name] == self.tallies[first - 1]
+        return seconds, cpu_seconds(client) - cpu, complete
 
     def run_and_kill(self, client: Client, after: float) -> Run:
         """Tally all files while a worker is killed after so many seconds, and its CPU time lost."""
@@ -104,10 +106,10 @@ class Files:
         death = Timer(after, os.kill, (worker, signal.SIGKILL))
         death.start()
         start = perf_counter()
-        found = tally_files(MECHANISMS[self.name], self.paths, client)
+        found = tally_files(SURVEY, self.paths, client)
         seconds, in_time = perf_counter() - start, not death.is_alive()
         death.join()
-        return seconds, nan, in_time and found.tally == self.tallies[-1]
+        return seconds, nan, in_time and found.tallies[self.name] == self.tallies[-1]
 
     def sizes(self, first: int) -> tuple[int, int, int]:
         """Return how many the first files are, their reports and their bytes."""
@@ -148,11 +150,11 @@ def peak_memory() -> float:
 
 def files_rows(sizes: Sizes, folder: Path) -> Iterator[Row]:
     """Yield the lines on files: by mechanism, workers and reports, and with a worker killed."""
-    for name, mechanism in MECHANISMS.items():
+    for name in MECHANISMS:
         files = Files.write(name, sizes, folder)
         for workers in (1, 2):
             with local_client(workers) as client:
-                client.run(tally_file, mechanism, files.paths[0])
+                client.run(tally_file, SURVEY, files.paths[0])
                 for first in sizes.files[name]:
                     runs = [files.run(first, client) for _ in range(RUNS)]
                     peak = max(client.run(peak_memory).values())
@@ -167,11 +169,11 @@ def message_rows(messages: int) -> Iterator[Row]:
     for name, mechanism in MECHANISMS.items():
         values = np.random.default_rng(1).choice(400, size=messages, p=CENSUS.frequencies)
         reports = mechanism.privatize(values, 2)
-        sent = [wire.dumps(mechanism, report) for report in reports]
+        sent = [SURVEY.message(name, report) for report in reports]
         runs: list[Run] = []
         for _ in range(RUNS):
             start, cpu = perf_counter(), process_time()
-            tally = mechanism.tally(wire.read(mechanism, sent).reports)
+            tally = SURVEY.read(sent).tallies[name]
             times = perf_counter() - start, process_time() - cpu
             runs.append((*times, tally == mechanism.tally(reports)))
         yield as_row("messages", name, 1, (messages, messages, sum(map(len, sent))), runs)

@@ -1,14 +1,19 @@
 """What several notebooks share. They run in this folder and find it beside themselves."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from IPython.display import HTML, Math
+from numpy.typing import NDArray
 from tabulate import tabulate
 
 import uldp
+from uldp.privacy import Channel
 
 SIZES = {"Foursquare": (15, 625), "US census": (76, 400)}
 """Numbers of sensitive values and of all values, s and k, in the experiments of the paper."""
@@ -56,3 +61,83 @@ def random_domain(
     most = min(k - nonsensitive, largest_s or k)
     s = int(rng.integers(1, most + 1))
     return uldp.Domain(k, sensitive=rng.permutation(k)[:s])
+
+
+def support_probabilities(s: Any, u: Any, theta: Any) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """Return how often reports support a value, from those who hold it and from the others.
+
+    By mechanism, uRR (eq. 6 of the paper) or uRAP (eqs. 7 to 10), and class, S or N. The number s
+    of sensitive values, u = e^ε - 1 and θ, which is uRAP's alone, are numbers or symbols.
+    """
+    weighted = (1 - theta) * (1 + u) + theta
+    return {
+        "uRR": {"S": ((1 + u) / (s + u), 1 / (s + u)), "N": (u / (s + u), sp.Integer(0))},
+        "uRAP": {"S": (theta, theta / weighted), "N": (theta * u / (1 + u), sp.Integer(0))},
+    }
+
+
+def entry_variance(own: Any, other: Any, share: Any) -> Any:
+    """Return n Var p̂(x), m(1 - m) / (own - other)², simplified; `share` is p(x)."""
+    m = own * share + other * (1 - share)
+    return sp.factor(m * (1 - m) / (own - other) ** 2)
+
+
+def design_matrix(s: int, nu: int, E: float, weights: Sequence[float]) -> NDArray[Any]:
+    """Return the matrix of a block design, with E = e^ε and weights of the sizes 0, ..., s.
+
+    The columns are the sets, size by size, then the values of X_N. Sizes of weight 0 are left out.
+    """
+    columns = []
+    for d, weight in enumerate(weights):
+        for chosen in combinations(range(s), d) if weight else ():
+            column = np.full(s + nu, weight * s / (comb(s, d) * (d * E + s - d)))
+            column[list(chosen)] *= E
+            columns.append(column)
+    sets = np.array(columns).T
+    revealed = np.vstack([np.zeros((s, nu)), np.diag(1 - sets[s:].sum(axis=1))])
+    return np.hstack([sets, revealed])
+
+
+def random_mixture(rng: np.random.Generator, s: int) -> NDArray[Any]:
+    """Draw weights of the sizes 0, ..., s of a block design, of which that of 0 is 0."""
+    return np.append(0, rng.dirichlet(np.full(s, 0.6)))
+
+
+def uniform_within(s: int, nu: int, mass: float) -> NDArray[Any]:
+    """Return the distribution of this mass on X_S that is uniform within X_S and within X_N."""
+    return np.append(np.full(s, mass / s), np.full(nu, (1 - mass) / nu))
+
+
+def fisher_information(Q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
+    """Return the Fisher information of a report at p, in orthonormal directions that sum to 0."""
+    basis = np.linalg.svd(np.ones((1, p.size)))[2][1:].T
+    slopes = basis.T @ Q
+    information: NDArray[Any] = (slopes / (p @ Q)) @ slopes.T
+    return information
+
+
+def design_information(
+    s: int, nu: int, E: float, weights: NDArray[Any], mass: float
+) -> tuple[float, float, float]:
+    """Return J_S, J_N and J_T of a block design, with weights of the sizes 0, ..., s."""
+    d = np.arange(s + 1)
+    mu = s / (d * E + s - d)
+    m = mass + mu * (1 - mass)
+    J_S = weights @ (mu**2 * (E - 1) ** 2 * d * (s - d) / (s * max(s - 1, 1) * m))
+    J_N = weights @ (1 - mu) * nu / (1 - mass)
+    J_T = weights @ ((1 - mu) / m) / (1 - mass) / (1 / s + 1 / nu)
+    return float(J_S), float(J_N), float(J_T)
+
+
+def exact(rows: Iterable[Iterable[Any]]) -> np.ndarray[Any, Any]:
+    """Return a matrix of fractions, from numbers or texts such as "11/20"."""
+    return np.array([[Fraction(entry) for entry in row] for row in rows])
+
+
+def urr_channel(k: int, s: int, E: int | Fraction) -> Channel:
+    """Return the uRR on k values, the first s sensitive, with e^ε = E, in fractions."""
+    c2 = Fraction(1, s + E - 1)
+    rows = [[c2] * s + [Fraction(0)] * (k - s) for _ in range(k)]
+    for x in range(k):
+        rows[x][x] += (E - 1) * c2
+    return Channel(exact(rows), np.arange(k) < s)

@@ -9,6 +9,7 @@ from cases import domains, random_distribution
 
 import uldp
 from uldp.choosing import Forecast, compare, epsilon_needed, excess, excess_map, users_needed
+from uldp.losses import total_variance
 from uldp.mechanisms import MECHANISMS
 
 CENSUS = uldp.Domain(400, sensitive=range(76))
@@ -150,6 +151,34 @@ def test_users_needed_are_enough_and_one_less_is_not(name, loss):
         enough = users_needed(mechanism, loss, target, p)
         assert expected(enough) <= target
         assert enough == 1 or expected(enough - 1) > target
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_users_and_epsilon_needed_for_the_standard_error_of_a_total(name):
+    rng = np.random.default_rng(10)
+    for _ in range(5):
+        domain = uldp.Domain(12, sensitive=range(rng.integers(1, 12)))
+        weights, p = rng.normal(size=12), random_distribution(rng, 12)
+        mechanism, target = MECHANISMS[name](domain, 0.8), 10 ** rng.uniform(-3, -1)
+        for at in (None, p):
+            moment = mechanism.second_moment(p) - np.outer(p, p)
+            one_user = math.sqrt(
+                total_variance(mechanism, weights) if at is None else weights @ moment @ weights
+            )
+            n = users_needed(mechanism, "standard_error", target, at, weights)
+            assert one_user / math.sqrt(n) <= target * (1 + 1e-12)
+            assert n == 1 or one_user / math.sqrt(n - 1) > target * (1 - 1e-12)
+    least = one_user / math.sqrt(10_000)
+    found = epsilon_needed(MECHANISMS[name], domain, 10_000, "standard_error", least, p, weights)
+    assert found == pytest.approx(0.8, rel=1e-6)
+
+
+def test_weights_are_those_of_a_standard_error():
+    mechanism = uldp.RandomizedResponse(uldp.Domain(2), 1.0)
+    message = "weights must be given for the standard error of a total, and only then"
+    for loss, weights in (("standard_error", None), ("l1", [1, 0]), ("l2", [1, 0])):
+        with pytest.raises(ValueError, match=message):
+            users_needed(mechanism, loss, 0.1, weights=weights)
 
 
 def test_one_user_is_enough_where_nothing_is_to_be_learnt():

@@ -10,7 +10,8 @@ from drawn import legend, lines, looks
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_hex
 
-from uldp import datasets, figures
+import uldp
+from uldp import datasets, figures, inference
 from uldp.figures.style import SPARE, STYLES, log_axes, make_axes
 
 TRUTH = np.array([0.1, 0.5, 0.0, 0.4])
@@ -263,3 +264,40 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "uldp\[figures\]"'):
         runpy.run_path(figures.__file__)
+
+
+def test_estimates_with_errors_show_intervals_of_the_values_asked_for() -> None:
+    domain = uldp.Domain(["a", "b", "c"], sensitive=["b"])
+    tallies = {
+        name: make(domain, 1.0).simulate([30, 20, 10], rng=1)
+        for name, make in (("uRR", uldp.UtilityOptimizedRR), ("RR", uldp.RandomizedResponse))
+    }
+    truth = [0.5, 0.3, 0.2]
+    ax = figures.estimates_with_errors(tallies, ["c", "b"], truth, level=0.9)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["c", "b*"]
+    assert legend(ax) == ["RR", "uRR", "truth"]
+    for name, bars, points in zip(("RR", "uRR"), ax.collections, ax.lines[1:3], strict=True):
+        ends = 100 * inference.intervals(tallies[name], 0.9)[[2, 1]]
+        segments = np.array(bars.get_segments())
+        np.testing.assert_allclose(segments[:, :, 0], ends)
+        estimate = 100 * tallies[name].law.estimate(tallies[name])[[2, 1]]
+        np.testing.assert_allclose(points.get_xdata(), estimate)
+        np.testing.assert_allclose(points.get_ydata(), segments[:, 0, 1])
+        assert points.get_color() == figures.STYLES[name]["color"]
+    for strokes, points in zip(ax.lines[3:], ax.lines[1:3], strict=True):
+        np.testing.assert_allclose(strokes.get_xdata(), [20, 30])
+        np.testing.assert_allclose(strokes.get_ydata(), points.get_ydata())
+    assert ax.get_ylim() == (1.5, -0.5)
+
+
+def test_estimates_with_errors_of_surveys_that_are_no_mechanisms() -> None:
+    tally = uldp.Rappor(uldp.Domain(4), 1.0).simulate([3, 2, 1, 0], rng=1)
+    ax = figures.estimates_with_errors({"May": tally, "June": tally})
+    assert legend(ax) == ["May", "June"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["0", "1", "2", "3"]
+    assert len({line.get_marker() for line in ax.lines[1:]}) == 2
+    with pytest.raises(ValueError, match="tallies must not be empty"):
+        figures.estimates_with_errors({})
+    other = uldp.Rappor(uldp.Domain(3), 1.0).simulate([3, 2, 1], rng=1)
+    with pytest.raises(ValueError, match="tallies must be over the same values"):
+        figures.estimates_with_errors({"a": tally, "b": other})

@@ -26,7 +26,7 @@ def test_climbs_show_distances_certificates_and_the_solver() -> None:
     ]
     assert len({to_hex(line.get_color()) for line in ax.lines}) == 1
     assert (ax.get_xscale(), ax.get_yscale(), ax.get_title()) == ("log", "log", "uRAP")
-    assert legend(ax) == ["ε = 1", "EM, distance", "EM, certificate", "L-BFGS-B"]
+    assert legend(ax) == ["ε = 1", "EM, distance", "EM, certificate", "solver"]
 
 
 def test_a_label_has_one_style_in_all_panels() -> None:

@@ -39,12 +39,21 @@ def curves(ax: plt.Axes, name: str) -> list[tuple[list[float], list[float]]]:
     ]
 
 
+def bars(ax: plt.Axes) -> list[list[float]]:
+    """The lower and upper ends of all bars."""
+    return [
+        list(segment[:, 1])
+        for container in ax.containers
+        for segment in container[2][0].get_segments()
+    ]
+
+
 @pytest.mark.parametrize(("data", "k"), [("census", 400), ("manhattan", 625)])
 def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates(data: str, k: int) -> None:
     table = [*BY_EPSILON, *(row | {"data": "manhattan", "k": 625} for row in BY_EPSILON)]
     estimators = ["empirical", "threshold"]
     empirical, threshold = experiment_figures.losses_by_epsilon(
-        frame(table), "tv", data, estimators
+        frame(table), "tv", [data], estimators
     )
     assert [ax.get_title() for ax in (empirical, threshold)] == estimators
     assert curves(empirical, "uRR") == [([0.1, 1.0], [2.9, 0.41]), ([0.1, 1.0], [3.0, 0.4])]
@@ -53,9 +62,7 @@ def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates(data: str
         assert curves(ax, "no privacy") == [([0.1, 1.0], [0.21, 0.21])]
         assert ax.lines[-1].get_xdata() == [np.log(k)] * 2
         assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    (bars,) = empirical.containers
-    ends = [segment[:, 1] for segment in bars[2][0].get_segments()]
-    np.testing.assert_allclose(ends, [[2.8, 3.2], [0.2, 0.6]])
+    np.testing.assert_allclose(bars(empirical), [[2.8, 3.2], [0.2, 0.6]])
     assert [ax.get_ylabel() for ax in (empirical, threshold)] == ["TV", ""]
 
 
@@ -63,7 +70,7 @@ def test_the_empirical_estimate_has_its_own_scale_and_the_others_share_one() -> 
     others = [THRESHOLD | {"estimator": name, "tv": 0.01} for name in ("em", "mle")]
     estimators = ["empirical", "threshold", "em", "mle"]
     table = [*BY_EPSILON, *others]
-    axes = experiment_figures.losses_by_epsilon(frame(table), "tv", "census", estimators)
+    axes = experiment_figures.losses_by_epsilon(frame(table), "tv", ["census"], estimators)
     empirical, *bounded = (ax.get_ylim() for ax in axes)
     assert len(set(bounded)) == 1
     assert bounded[0] != empirical
@@ -72,9 +79,23 @@ def test_the_empirical_estimate_has_its_own_scale_and_the_others_share_one() -> 
 
 def test_a_single_realization_has_no_bar() -> None:
     table = [row | {"realizations": 1, "mse_error": None} for row in BY_EPSILON]
-    (ax,) = experiment_figures.losses_by_epsilon(frame(table), "mse", "census", ["empirical"])
-    (bars,) = ax.containers
-    assert all(np.ptp(segment[:, 1]) == 0 for segment in bars[2][0].get_segments())
+    (ax,) = experiment_figures.losses_by_epsilon(frame(table), "mse", ["census"], ["empirical"])
+    assert bars(ax) == []
+
+
+def test_a_bar_is_cut_where_it_would_leave_the_axis() -> None:
+    wide = [row | {"tv_error": 10 * row["tv"]} for row in BY_EPSILON]
+    (ax,) = experiment_figures.losses_by_epsilon(frame(wide), "tv", ["census"], ["threshold"])
+    assert ax.get_ylim()[0] > 0
+    np.testing.assert_allclose(bars(ax), [ax.get_ylim()] * 2)
+
+
+def test_panels_of_two_data_are_named_after_them() -> None:
+    table = [*BY_EPSILON, *(row | {"data": "manhattan", "k": 625} for row in BY_EPSILON)]
+    both = ["census", "manhattan"]
+    axes = experiment_figures.losses_by_epsilon(frame(table), "tv", both, ["threshold"])
+    assert [ax.get_title() for ax in axes] == ["census, threshold", "manhattan, threshold"]
+    assert [ax.lines[-1].get_xdata()[0] for ax in axes] == [np.log(400), np.log(625)]
 
 
 def test_by_sensitive_shows_a_mechanism_that_does_not_depend_on_it_as_a_level() -> None:
@@ -84,7 +105,7 @@ def test_by_sensitive_shows_a_mechanism_that_does_not_depend_on_it_as_a_level() 
         table.append(here | {"mechanism": "RR", "sensitive": 400, "expected_mse": 9.0})
         table += [here | {"sensitive": s, "mse": s / 100} for s in (10, 1, 400)]
     table += [row | {"data": "manhattan", "mse": 7.0} for row in table]
-    axes = experiment_figures.losses_by_sensitive(frame(table), "mse", "census", ["empirical"])
+    axes = experiment_figures.losses_by_sensitive(frame(table), "mse", ["census"], ["empirical"])
     assert [ax.get_title() for ax in axes] == ["empirical, ε = 0.1", "empirical, ε = ln k"]
     assert [ax.get_ylabel() for ax in axes] == ["MSE", ""]
     for ax in axes:
@@ -99,16 +120,34 @@ def test_by_attributes_counts_them() -> None:
         for i in (0, 1, 5)
         for epsilon in (0.1, 6.0)
     ]
-    axes = experiment_figures.losses_by_attributes(frame(table), "tv", ["empirical", "threshold"])
-    titles = [
-        f"{name}, ε = {level}" for name in ("empirical", "threshold") for level in ("0.1", "6")
-    ]
-    assert [ax.get_title() for ax in axes] == titles
-    assert [ax.get_ylabel() for ax in axes] == ["TV", "", "TV", ""]
-    assert [ax.get_xlabel() for ax in axes] == ["", "", *["number of attributes"] * 2]
+    axes = experiment_figures.losses_by_attributes(frame(table), "tv", "threshold")
+    assert [ax.get_title() for ax in axes] == ["threshold, ε = 0.1", "threshold, ε = 6"]
+    assert [ax.get_ylabel() for ax in axes] == ["TV", ""]
+    assert [ax.get_xlabel() for ax in axes] == ["number of attributes"] * 2
     for ax in axes:
         assert {tuple(across) for across, _ in curves(ax, "uRR")} == {(4, 5, 9)}
         assert list(ax.get_xticks()) == [4, 5, 9]
+
+
+GAINS = {"census": {("uRR", "empirical"): ([0.1, 1.0], [12.0, 10.0], [0.5, 1.0])}}
+
+
+def test_gains_stand_beside_the_claimed_band() -> None:
+    (ax,) = experiment_figures.gains(
+        GAINS, (10, 100), "one or two orders", {"census": 6.0}, {"empirical": {}}
+    )
+    assert curves(ax, "uRR") == [([0.1, 1.0], [12.0, 10.0])]
+    np.testing.assert_allclose(bars(ax), [[11, 13], [8, 12]])
+    assert "one or two orders" in [text.get_text() for text in ax.texts]
+    (band,) = ax.patches
+    assert (band.get_y(), band.get_y() + band.get_height()) == (10, 100)
+    assert [6.0, 6.0] in [list(line.get_xdata()) for line in ax.lines]
+
+
+@pytest.mark.parametrize("claimed", [(0, 10), (10, 10), (100, 10)])
+def test_bands_that_cannot_be_drawn(claimed) -> None:
+    with pytest.raises(ValueError, match="claimed"):
+        experiment_figures.gains(GAINS, claimed, "", {"census": 6.0}, {"empirical": {}})
 
 
 @pytest.mark.parametrize(
@@ -122,13 +161,14 @@ def test_by_attributes_counts_them() -> None:
 )
 def test_tables_that_cannot_be_shown(table, loss, estimators, message) -> None:
     with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_epsilon(frame(table), loss, "census", estimators)
+        experiment_figures.losses_by_epsilon(frame(table), loss, ["census"], estimators)
     with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_sensitive(frame(table), loss, "census", estimators)
-    with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_attributes(frame(table), loss, estimators)
+        experiment_figures.losses_by_sensitive(frame(table), loss, ["census"], estimators)
+    for estimator in estimators:
+        with pytest.raises(ValueError, match=message):
+            experiment_figures.losses_by_attributes(frame(table), loss, estimator)
 
 
 def test_data_that_the_table_does_not_have() -> None:
     with pytest.raises(ValueError, match="rows of 'empirical' on 'mars', got none"):
-        experiment_figures.losses_by_epsilon(frame(BY_EPSILON), "tv", "mars", ["empirical"])
+        experiment_figures.losses_by_epsilon(frame(BY_EPSILON), "tv", ["mars"], ["empirical"])

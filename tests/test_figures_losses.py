@@ -7,7 +7,13 @@ import pytest
 from drawn import legend, lines
 from matplotlib.axes import Axes
 
-from uldp.figures.losses import WorstCases, losses_by_mass, worst_case_planes
+from uldp.figures.losses import (
+    WorstCases,
+    losses_by_mass,
+    support_levels,
+    worst_case_planes,
+)
+from uldp.figures.style import STYLES
 
 EPSILONS = np.linspace(1, 4, 31)
 SIZES = np.arange(1, 10)
@@ -41,10 +47,46 @@ def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
     assert [legend(first), legend(second)] == [["above", "below"], ["b"]]
     assert [ax.get_title() for ax in (first, second)] == ["uRR", "uRAP"]
     assert [ax.get_ylabel() for ax in (first, second)] == ["loss", ""]
-    colors, styles = zip(*strokes(first).values(), strict=True)
-    assert len(set(colors)) == len(set(styles)) == 2
     with pytest.raises(ValueError, match=r"heights of 'a' must have shape \(3,\), got \(2,\)"):
         losses_by_mass({"": {"a": ([0.1, 0.2, 0.3], [1, 1])}}, "loss")
+
+
+def test_the_lines_of_a_mechanism_have_its_colour() -> None:
+    lines = {"a": ([0, 1], [0, 1]), "b": ([0, 1], [1, 0])}
+    for title, colors in (("uRR", 1), ("some", 2)):
+        looks = list(zip(*strokes(losses_by_mass({title: lines}, "loss")[0]).values(), strict=True))
+        assert [len(set(of)) for of in looks] == [colors, 2]
+        assert (looks[0][0] == STYLES["uRR"]["color"]) == (title == "uRR")
+
+
+def test_points_lie_below_the_lines() -> None:
+    points = {"uRR": ([0.2, 0.4], [0.5, 0.7])}
+    panels = {"uRR": {"a": ([0, 1], [1, 1])}, "uRAP": {"a": ([0, 1], [1, 1])}}
+    first, second = losses_by_mass(panels, "loss", points=points)
+    assert lines(first)[-1] == ([0.2, 0.4], [0.5, 0.7])
+    assert first.get_lines()[-1].get_zorder() < first.get_lines()[0].get_zorder()
+    assert len(first.get_lines()) == len(second.get_lines()) + 1
+    with pytest.raises(ValueError, match="heights of \"points of 'uRR'\" must have shape"):
+        losses_by_mass(panels, "loss", points={"uRR": ([1, 2], [1])})
+
+
+def test_supports_are_bars_on_their_floors() -> None:
+    panels = {"at": ([0.3, 0.3, 0.0], [0.1, 0.0, 0.4]), "beyond": ([0.1, 0.1, 0.0], [0.2] * 3)}
+    axes = support_levels(panels, [True, True, False])
+    assert [ax.get_title() for ax in axes] == ["at", "beyond"]
+    for ax, (floor, added) in zip(axes, panels.values(), strict=True):
+        floors, sensitive, others = ax.containers
+        assert [bar.get_height() for bar in floors] == floor
+        heights = [bar.get_height() for bar in [*sensitive, *others]]
+        assert heights == pytest.approx(added)
+        assert [bar.get_y() for bar in [*sensitive, *others]] == floor
+        assert ax.get_lines()[0].get_ydata()[0] == max(np.add(floor, added))
+        looks = {(tuple(bars[0].get_facecolor()), bars[0].get_hatch()) for bars in ax.containers}
+        assert len({hatch for _, hatch in looks}) == 3
+    keys = ["others", "holders, sensitive", "holders, non-sensitive"]
+    assert legend(axes[0]) == keys
+    with pytest.raises(ValueError, match=r"rise of 'a' must have shape \(2,\), got \(1,\)"):
+        support_levels({"a": ([0.1, 0.2], [0.1])}, [True, False])
 
 
 def test_a_region_is_filled_where_the_sensitive_values_get_a_share() -> None:
@@ -101,3 +143,5 @@ def test_arrays_that_do_not_fit_are_refused(changes: dict[str, Any], message: st
 def test_no_panels_are_refused() -> None:
     with pytest.raises(ValueError, match="at least one panel to draw, got none"):
         worst_case_planes({})
+    with pytest.raises(ValueError, match="at least one panel to draw, got none"):
+        support_levels({}, [True])

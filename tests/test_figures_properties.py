@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Annotation
 
-from uldp.figures import properties as property_figures
+from uldp.figures import properties as property_figures, style
 from uldp.figures.properties import Levels
 
 GRID = np.linspace(0, 1, 31)
@@ -62,3 +62,23 @@ def test_data_that_cannot_be_shown() -> None:
         property_figures.definition_regions({"": nested(uldp=np.zeros((31, 2)))}, 1.0)
     with pytest.raises(ValueError, match="epsilon must be 0 or greater, got -1"):
         property_figures.definition_regions({"": nested()}, -1.0)
+
+
+def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_orange() -> None:
+    cases = {"kept": (3.0, 3.0), "below": (4.0, 2.0), "broken": (3.0, 5.5), "none": (3.0, np.inf)}
+    ax = property_figures.promises(cases)
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(cases)
+    promised, kept, broken, none = ax.lines
+    np.testing.assert_array_equal(promised.get_data(), [[3, 4, 3, 3], [0, 1, 2, 3]])
+    np.testing.assert_array_equal(kept.get_data(), [[3, 2], [0, 1]])
+    np.testing.assert_array_equal(broken.get_data(), [[5.5], [2]])
+    np.testing.assert_array_equal(none.get_data(), [[ax.get_xlim()[1]], [3]])
+    assert [kept.get_color(), broken.get_color()] == [style.BLUE, style.ORANGE]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["promised", "kept", "broken", "no level"]
+
+
+@pytest.mark.parametrize("cases", [{}, {"": (0.5, 1.0)}, {"": (np.inf, 2.0)}, {"": (2.0, np.nan)}])
+def test_promises_refuse_what_is_no_factor(cases: dict[str, tuple[float, float]]) -> None:
+    with pytest.raises(ValueError, match="case"):
+        property_figures.promises(cases)

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains, random_distribution
-from scipy.optimize import OptimizeResult
+from scipy.optimize import minimize
 
 import uldp
-from uldp import likelihood
-from uldp.likelihood import em, log_likelihood, maximum_likelihood, water_filling
+from uldp import _ascent, _passes, likelihood
+from uldp._packed import PackedSets
+from uldp.datasets import census
+from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood, water_filling
 
 
 @pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
@@ -49,7 +51,7 @@ def test_a_pass_may_take_many_blocks(monkeypatch):
     evidence = mechanism.evidence(mechanism.privatize(np.arange(30).repeat(20), rng=4))
     p = np.random.default_rng(4).dirichlet(np.ones(30))
     value, after = log_likelihood(evidence, p), em(evidence, p, steps=1)
-    monkeypatch.setattr(uldp.likelihood, "SETS_AT_ONCE", 7)
+    monkeypatch.setattr(_passes, "SETS_AT_ONCE", 7)
     assert log_likelihood(evidence, p) == pytest.approx(value, rel=1e-13)
     np.testing.assert_allclose(em(evidence, p, steps=1), after, rtol=1e-13)
 
@@ -188,7 +190,7 @@ def test_all_revealed_and_all_protected():
 
 
 def test_an_estimate_that_misses_its_tolerance_is_not_returned(monkeypatch):
-    monkeypatch.setattr(likelihood, "minimize", lambda _, q, **options: OptimizeResult(x=q))
+    monkeypatch.setattr(_ascent, "MOST_PASSES", 2)
     mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(5, sensitive=[0, 1, 2]), 0.1)
     reports = mechanism.privatize(np.arange(50) % 5, rng=1)
     with pytest.raises(ArithmeticError, match=r"the certificate is .*, above 1e-09"):
@@ -205,17 +207,128 @@ def test_a_filling_that_misses_is_not_returned(monkeypatch):
 def test_passes_over_the_reports_are_counted(monkeypatch):
     passes = []
 
-    def counted(evidence, q):
-        passes.append(q)
-        return log_likelihood(evidence, q)
+    def counted(*arguments):
+        passes.append(arguments)
+        return over_sets(*arguments)
 
-    log_likelihood = likelihood._log_likelihood
-    monkeypatch.setattr(likelihood, "_log_likelihood", counted)
+    over_sets = likelihood.over_sets
+    monkeypatch.setattr(likelihood, "over_sets", counted)
     domain = uldp.Domain(5, sensitive=[0, 1, 2])
     mechanism = uldp.UtilityOptimizedRappor(domain, 1.0)
     reports = mechanism.privatize(np.arange(50) % 5, rng=1)
     assert mechanism.maximum_likelihood(reports).passes == len(passes) > 1
     assert uldp.UtilityOptimizedRR(domain, 1.0).maximum_likelihood([0, 4]).passes == 0
+
+
+def random_evidence(seed: int) -> Evidence:
+    """Few reports or many, of a mechanism or with sets that none would make so often."""
+    rng = np.random.default_rng([14, seed])
+    s, nu = int(rng.integers(1, 13)), int(rng.integers(0, 4))
+    if rng.random() < 0.1:
+        s = int(rng.integers(13, 60))
+    listed = rng.choice([1e-6, 1e-3, 0.1, 1, 3, 6, 10, 30])
+    epsilon = float(listed if rng.random() < 0.5 else 10 ** rng.uniform(-2, 1.3))
+    theta = None if rng.random() < 0.5 else rng.uniform(0.05, 0.95)
+    domain = uldp.Domain(s + nu, sensitive=range(s))
+    mechanism = uldp.UtilityOptimizedRappor(domain, epsilon, theta)
+    n = int(rng.choice([1, 2, 3, 5, 10, 50, 300]))
+    if rng.random() < 1 / 3:
+        p = rng.dirichlet(np.full(s + nu, rng.choice([0.1, 1, 10])))
+        return mechanism.evidence(mechanism.privatize(rng.choice(s + nu, n, p=p), rng))
+    protected = int(rng.integers(0, n + 1)) if nu else n
+    density = rng.choice([0, 0.05, 0.3, 0.5, 0.9, 1]) if rng.random() < 0.5 else rng.random(s)
+    sets = PackedSets(s).pack(rng.random((protected, s)) < density).T
+    times = rng.integers(0, 4, protected) if rng.random() < 0.5 else np.ones(protected, int)
+    revealed = rng.multinomial(n - protected, np.ones(nu) / nu) if nu else np.zeros(0, int)
+    return Evidence(mechanism, sets, times, revealed)
+
+
+def certified(evidence: Evidence, p: np.ndarray) -> float:
+    """The certificate from the bits, one by one."""
+    law = evidence.law
+    members = np.zeros((evidence.times.size, law.domain.size))
+    members[:, law.sensitive] = PackedSets(law.sensitive.size).unpack(evidence.sets.T)
+    likelihoods = np.exp(-law.epsilon) - np.expm1(-law.epsilon) * members
+    gradient = likelihoods.T @ (evidence.times / (likelihoods @ p))
+    seen = evidence.revealed > 0
+    gradient[law.nonsensitive[seen]] += evidence.revealed[seen] / p[law.nonsensitive[seen]]
+    return float(gradient.max() / evidence.n - 1)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_no_small_problem_fails(block):
+    for seed in range(500 * block, 500 * (block + 1)):
+        evidence = random_evidence(seed)
+        if evidence.n:
+            found = maximum_likelihood(evidence, tolerance=1e-10)
+            assert certified(evidence, found.p) <= 1.01e-10
+            assert found.passes <= 100
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_both_quadratics_lead_to_the_optimum(monkeypatch, few):
+    """And each goes on with the other where its own steps end."""
+    monkeypatch.setattr(likelihood, "FEW_PRODUCTS", 1 << 40 if few else 0)
+    for seed in range(200):
+        evidence = random_evidence(seed)
+        if evidence.n:
+            found = maximum_likelihood(evidence, tolerance=1e-9)
+            assert certified(evidence, found.p) <= 1.01e-9
+
+
+def climbed_by_scipy(evidence: Evidence) -> np.ndarray:
+    """Mean log-likelihood less the sum of p over p >= 0, whose optimum sums to 1 by itself."""
+    law = evidence.law
+    bits = np.zeros((evidence.times.size, law.domain.size))
+    bits[:, law.sensitive] = PackedSets(law.sensitive.size).unpack(evidence.sets.T)
+    forms = np.exp(-law.epsilon) - np.expm1(-law.epsilon) * bits
+    N, revealed = law.nonsensitive, evidence.revealed
+
+    def objective(p):
+        likelihoods = forms @ p
+        value = evidence.times @ np.log(likelihoods) + revealed @ np.log(p[N])
+        gradient = forms.T @ (evidence.times / likelihoods)
+        gradient[N] += revealed / p[N]
+        return p.sum() - value / evidence.n, 1 - gradient / evidence.n
+
+    bounds = [(1e-12, None)] * law.domain.size
+    start = np.full(law.domain.size, 1 / law.domain.size)
+    options = {"maxcor": 30, "ftol": 0, "gtol": 1e-9, "maxiter": 10_000}
+    return minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
+@pytest.mark.parametrize("s", [6, 20, 45])
+def test_a_general_optimizer_finds_no_more(epsilon, s):
+    domain = uldp.Domain(s + 3, sensitive=range(s))
+    mechanism = uldp.UtilityOptimizedRappor(domain, epsilon)
+    rng = np.random.default_rng(s)
+    users = rng.choice(s + 3, size=2000, p=rng.dirichlet(np.ones(s + 3)))
+    evidence = mechanism.evidence(mechanism.privatize(users, rng))
+    ours = log_likelihood(evidence, maximum_likelihood(evidence, 1e-10).p)
+    theirs = climbed_by_scipy(evidence)
+    assert log_likelihood(evidence, theirs / theirs.sum()) == pytest.approx(ours, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "epsilon", "most"),
+    [
+        (uldp.Rappor, 0.1, 8),
+        (uldp.Rappor, 1.0, 10),
+        (uldp.Rappor, np.log(400), 22),
+        (uldp.UtilityOptimizedRappor, 0.1, 22),
+        (uldp.UtilityOptimizedRappor, 1.0, 16),
+        (uldp.UtilityOptimizedRappor, 3.0, 16),
+        (uldp.UtilityOptimizedRappor, np.log(400), 20),
+    ],
+)
+def test_the_census_takes_few_passes(kind, epsilon, most):
+    people = census()
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        mechanism = kind(people.domain, epsilon)
+        users = np.repeat(np.arange(400), rng.multinomial(60_000, people.frequencies))
+        assert mechanism.maximum_likelihood(mechanism.privatize(users, rng)).passes <= most
 
 
 def test_em_takes_a_thousand_steps_unless_told_otherwise():

@@ -173,6 +173,7 @@ def test_what_no_test_notices_survives(tmp_path):
             "def test_that_fails():\n    assert sums.next_one(1) == 1\n"
         ),
         "pyproject.toml": "",
+        "client/none": "",
         "results/none": "",
         "benchmarks/none": "",
         "tools/harmless_mutants.toml": (

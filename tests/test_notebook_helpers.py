@@ -2,7 +2,9 @@
 
 import ast
 import importlib.util
+import math
 import re
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from uldp import Domain, UtilityOptimizedBlockDesign, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.mechanisms import KINDS, MECHANISMS
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
@@ -138,3 +141,65 @@ def test_random_domains_keep_to_their_sizes(helpers: ModuleType) -> None:
     assert seen["any"] == every
     assert seen["few"] == {(s, k) for s, k in every if s <= 2}
     assert seen["both"] == {(s, k) for s, k in every if s < k}
+
+
+@pytest.mark.parametrize("theta", [None, 0.3])
+def test_the_laws_in_symbols_are_those_of_the_mechanisms(
+    helpers: ModuleType, theta: float | None
+) -> None:
+    domain, share = Domain(5, sensitive=[1, 3]), 0.2
+    urr, urap = UtilityOptimizedRR(domain, 0.7), UtilityOptimizedRappor(domain, 0.7, theta)
+    laws = helpers.support_probabilities(2, np.expm1(0.7), urap.theta)
+    for mechanism, law in zip((urr, urap), laws.values(), strict=True):
+        expected = mechanism.decoder.variances(np.full(5, share))
+        for members, part in ((mechanism.sensitive, "S"), (mechanism.nonsensitive, "N")):
+            own, other = mechanism.decoder.own[members[0]], mechanism.decoder.other[members[0]]
+            assert law[part] == pytest.approx((own, other))
+            variance = helpers.entry_variance(*law[part], share)
+            assert float(variance) == pytest.approx(expected[members[0]])
+
+
+def test_a_variance_in_symbols_is_simplified(helpers: ModuleType) -> None:
+    p = sp.Symbol("p")
+    assert helpers.entry_variance(sp.Integer(1), sp.Integer(0), p) == sp.factor(p * (1 - p))
+
+
+def test_the_matrix_of_a_design_is_that_of_the_package(helpers: ModuleType) -> None:
+    weights = [0.25, 0.75]
+    design = UtilityOptimizedBlockDesign(Domain(5, range(3)), 1.0, {1: 0.25, 2: 0.75})
+    Q = helpers.design_matrix(3, 2, np.e, [0, *weights, 0])
+    np.testing.assert_allclose(Q, design.transition_matrix(), atol=1e-15)
+    np.testing.assert_allclose(Q.sum(axis=1), 1)
+
+
+def test_the_information_of_a_design_is_that_of_its_matrix(helpers: ModuleType) -> None:
+    weights, mass = np.array([0.1, 0.3, 0.4, 0.2]), 0.3
+    p = helpers.uniform_within(3, 4, mass)
+    assert p.tolist() == pytest.approx([0.1] * 3 + [0.175] * 4)
+    Q = helpers.design_matrix(3, 4, 2.5, weights)
+    J_S, J_N, J_T = helpers.design_information(3, 4, 2.5, weights, mass)
+    stated = sorted([J_S] * 2 + [J_N] * 3 + [J_T])
+    np.testing.assert_allclose(np.linalg.eigvalsh(helpers.fisher_information(Q, p)), stated)
+
+
+def test_a_random_mixture_has_no_empty_sets(helpers: ModuleType) -> None:
+    weights = helpers.random_mixture(np.random.default_rng(1), 4)
+    assert weights.shape == (5,)
+    assert weights[0] == 0
+    assert (weights[1:] > 0).all()
+    assert weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("k", "s", "E"), [(2, 1, 4), (4, 2, 3), (5, 5, Fraction(3, 2)), (3, 0, 2)])
+def test_the_urr_channel_is_that_of_the_package(helpers: ModuleType, k, s, E) -> None:
+    channel = helpers.urr_channel(k, s, E)
+    mech = UtilityOptimizedRR(Domain(k, sensitive=range(s)), math.log(E))
+    np.testing.assert_allclose(channel.matrix.astype(float), mech.transition_matrix(), rtol=1e-14)
+    np.testing.assert_array_equal(channel.protected, mech.protected)
+    assert {type(entry) for entry in channel.matrix.ravel()} == {Fraction}
+    assert (channel.matrix.sum(axis=1) == 1).all()
+
+
+def test_exact_matrices_are_read_from_texts_and_numbers(helpers: ModuleType) -> None:
+    third = Fraction(1, 3)
+    assert helpers.exact([["1/3", third], [1, 0]]).tolist() == [[third, third], [1, 0]]

@@ -24,6 +24,7 @@ PAGES = sorted(
     if page.parent != BOOK or page.stem in MADE_BY_SPHINX
 )
 WIDTHS = {"desktop": 1280, "phone": 390}
+LOWEST_FIRST_PICTURE, TALLEST_CHAPTER = 2_000, 14_000  # pixels on a desktop
 PAPER = 784  # 166 mm between the margins of A4, at the scale of tools/print_book.py
 EXECUTABLE = runpy.run_path(str(ROOT / "tools" / "browsers.py"))["EXECUTABLE"]
 
@@ -64,6 +65,23 @@ CUT_ON_PAPER = """
 }
 """
 
+SHAPE = """
+() => {
+  const below = (e) => Math.round(e.getBoundingClientRect().top + scrollY);
+  const picture = document.querySelector("article figure img, article .figure img");
+  const article = document.querySelector("article");
+  const box = (e) => [e.scrollWidth, e.clientWidth, e.textContent.trim().slice(0, 60)];
+  return {
+    exercises: document.querySelectorAll("div.exercise").length,
+    height: article ? Math.round(article.getBoundingClientRect().height) : 0,
+    picture: picture ? below(picture) : Infinity,
+    wide: [...document.querySelectorAll("div.cell_input pre")]
+      .filter((e) => e.checkVisibility()).map(box)
+      .filter(([content, shown]) => content > shown + 1),
+  };
+}
+"""
+
 KEYBOARD = """
 () => {
   const shown = (e) => e.tagName + " " + e.textContent.trim().slice(0, 60);
@@ -81,7 +99,7 @@ KEYBOARD = """
       .filter((e) => scrolls(e) && e.tabIndex < 0).map(shown),
     "stops without use": all("span.math *").filter((e) => e.tabIndex >= 0).map(shown),
     "focus not visible": all(".bd-main :is(a[href], button, summary, [tabindex='0'])")
-      .filter((e) => e.checkVisibility() && !focusVisible(e)).map(shown),
+      .filter((e) => e.checkVisibility({visibilityProperty: true}) && !focusVisible(e)).map(shown),
   };
 }
 """
@@ -124,23 +142,43 @@ def opened(browser: Browser, address: str, page: str, **context: Any) -> tuple[P
     return tab, complaints
 
 
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
-@pytest.mark.parametrize("page", PAGES)
-def test_page_is_whole(browser: Browser, address: str, page: str, width: int) -> None:
-    tab, complaints = opened(browser, address, page, viewport={"width": width, "height": 900})
-    found = {name: items for name, items in tab.evaluate(DEFECTS).items() if items}
+@pytest.fixture(scope="module", params=PAGES)
+def loaded(
+    request: pytest.FixtureRequest, browser: Browser, address: str
+) -> Iterator[tuple[Page, list[str]]]:
+    """Each page, loaded once for all that is looked at in it."""
+    tab, complaints = opened(browser, address, request.param)
+    yield tab, complaints
     tab.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
+def test_page_is_whole(loaded: tuple[Page, list[str]], width: int) -> None:
+    tab, complaints = loaded
+    tab.emulate_media(media="screen")
+    tab.set_viewport_size({"width": width, "height": 900})
+    found = {name: items for name, items in tab.evaluate(DEFECTS).items() if items}
     assert not complaints
     assert not found
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_nothing_is_cut_on_paper(browser: Browser, address: str, page: str) -> None:
-    tab, _ = opened(browser, address, page, viewport={"width": PAPER, "height": 900})
+def test_a_chapter_shows_before_it_proves(loaded: tuple[Page, list[str]]) -> None:
+    """Chapters with exercises: a picture within two screens, an end, no cell wider than its box."""
+    tab, _ = loaded
+    tab.emulate_media(media="screen")
+    tab.set_viewport_size({"width": WIDTHS["desktop"], "height": 900})
+    shape = tab.evaluate(SHAPE)
+    if shape["exercises"]:
+        assert shape["picture"] <= LOWEST_FIRST_PICTURE
+        assert shape["height"] <= TALLEST_CHAPTER
+        assert not shape["wide"]
+
+
+def test_nothing_is_cut_on_paper(loaded: tuple[Page, list[str]]) -> None:
+    tab, _ = loaded
     tab.emulate_media(media="print")
-    cut = tab.evaluate(CUT_ON_PAPER)
-    tab.close()
-    assert not cut
+    tab.set_viewport_size({"width": PAPER, "height": 900})
+    assert not tab.evaluate(CUT_ON_PAPER)
 
 
 @pytest.mark.accessibility

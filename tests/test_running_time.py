@@ -67,5 +67,5 @@ def test_the_quick_run_leaves_the_stored_table_alone():
     )
     assert table.read_bytes() == before
     assert {line.split("  ")[0] for line in run.stdout.splitlines()} == {
-        *("table", "steps", "by k", "by n", "by epsilon"),
+        *("table", "steps", "by k", "by n", "by epsilon", "passes"),
     }

@@ -50,8 +50,9 @@ def test_nothing_of_the_package_is_imported_inside_a_function_or_for_types_alone
 def test_importing_the_package_binds_its_modules_and_loads_no_extra():
     code = (
         "import sys, uldp; "
-        "print(*(m for m in ('wire', 'garbling', 'regimes', 'likelihood', 'osldp', 'datasets',"
-        " 'privacy', 'limits', 'decoders', 'mechanisms') if not hasattr(uldp, m))); "
+        "print(*(m for m in ('wire', 'surveys', 'garbling', 'regimes', 'likelihood', 'osldp',"
+        " 'datasets', 'privacy', 'limits', 'decoders', 'inference', 'mechanisms')"
+        " if not hasattr(uldp, m))); "
         "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -54,7 +54,7 @@ import pytest
 from mutants import ROOT, Mutant, Statement, harmless, modules, mutants, without_harmless
 
 RECORD = ROOT / "_build" / "mutants"
-COPIED = ("uldp", "tests", "results", "benchmarks", "pyproject.toml")
+COPIED = ("uldp", "tests", "tools", "client", "results", "benchmarks", "pyproject.toml")
 LARGEST_MEMORY = 4 << 30
 LEAST_SECONDS = 10
 ROUNDS = (20, 120)

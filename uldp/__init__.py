@@ -7,11 +7,13 @@ far better than a mechanism could that protects every answer alike.
 from importlib.metadata import version as _version
 
 from uldp import (
+    attacks as attacks,
     choosing as choosing,
     datasets as datasets,
     decoders as decoders,
     estimators as estimators,
     garbling as garbling,
+    inference as inference,
     likelihood as likelihood,
     limits as limits,
     losses as losses,
@@ -21,6 +23,8 @@ from uldp import (
     personalized as personalized,
     privacy as privacy,
     regimes as regimes,
+    repeated as repeated,
+    surveys as surveys,
     wire as wire,
 )
 from uldp.choosing import compare as compare
@@ -30,6 +34,7 @@ from uldp.limits import fundamental_limit as fundamental_limit
 from uldp.mechanisms.base import Mechanism as Mechanism
 from uldp.mechanisms.registry import *
 from uldp.personalized import PersonalizedMechanism as PersonalizedMechanism
+from uldp.surveys import Survey as Survey, Tallies as Tallies
 from uldp.tallies import Tally as Tally
 
 __version__ = _version("uldp")

@@ -1,24 +1,82 @@
-"""The command line: ``python -m uldp reproduce fig5``."""
+"""The command line.
+
+::
+
+    python -m uldp tally survey.json FILES...     count messages
+    python -m uldp estimate TALLIES               estimates from the counts, with their errors
+    python -m uldp reproduce fig5                 the paper's experiments
+"""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
+from uldp import inference, wire
 from uldp.experiments import FIGURES, reproduce
 from uldp.experiments._extra import extra
 from uldp.experiments.settings import add_options, chosen
+from uldp.surveys import Survey, Tallies
 
 INTERRUPTED = 130
+COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high")
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    top = argparse.ArgumentParser(prog="python -m uldp", description="Experiments of the paper.")
+    top = argparse.ArgumentParser(
+        prog="python -m uldp", description="Surveys, and the experiments of the paper."
+    )
     commands = top.add_subparsers(required=True, metavar="command")
+    _add_tally(commands)
+    _add_estimate(commands)
+    _add_reproduce(commands)
+    return top
+
+
+def _add_tally(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "tally",
+        help="count the reports in messages",
+        description="Count the reports in messages, for each question of a survey, and write the "
+        "counts as JSON. What is refused is counted by reason, on the error output.",
+    )
+    command.set_defaults(run=_tally)
+    command.add_argument("survey", type=Path, help="the survey file")
+    command.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="of one message, or of many, one behind the other",
+    )
+    command.add_argument(
+        "--max-reports", type=int, default=1, metavar="N", help="reports in a message (1)"
+    )
+    command.add_argument("--out", type=Path, metavar="FILE", help="where to write (the output)")
+
+
+def _add_estimate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "estimate",
+        help="estimate shares from the counts",
+        description="Print the estimated share of each value, its standard error and interval.",
+    )
+    command.set_defaults(run=_estimate)
+    command.add_argument("tallies", type=Path, help="what the command tally wrote")
+    command.add_argument(
+        "--question", action="append", metavar="NAME", help="this question alone; may be repeated"
+    )
+    command.add_argument("--level", type=float, default=0.95, help="of the intervals (0.95)")
+    command.add_argument("--csv", action="store_true", help="print CSV instead of tables")
+
+
+def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "reproduce",
         help="measure what figures of the paper show and write their tables",
@@ -37,7 +95,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         help="of a Dask scheduler whose workers, of one thread each, measure instead",
     )
-    return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,6 +109,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("Stopped; the same command goes on from here.", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def _tally(given: argparse.Namespace) -> None:
+    survey = Survey.from_json(given.survey.read_bytes())
+    messages = _messages(given.files, survey.longest_message(given.max_reports))
+    reading = survey.read(messages, given.max_reports)
+    print(f"{reading.messages:,} messages accepted", file=sys.stderr)
+    for reason, times in reading.refused.most_common():
+        print(f"{times:,} refused: {reason}", file=sys.stderr)
+    text = reading.tallies.to_json()
+    if given.out is None:
+        print(text, end="")
+    else:
+        given.out.write_bytes(text.encode())
+
+
+def _messages(paths: Iterable[Path], longest: int) -> Iterator[bytes]:
+    """Yield the messages of files, without reading a file as a whole where it has a size."""
+    for path in paths:
+        with path.open("rb") as file:
+            if not path.stat().st_size:
+                yield from wire.split(file.read(), longest)
+                continue
+            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+                yield from wire.split(data, longest)
+
+
+def _estimate(given: argparse.Namespace) -> None:
+    tallies = Tallies.from_json(given.tallies.read_bytes())
+    names = given.question or [*tallies]
+    for name in names:
+        if name not in tallies:
+            raise ValueError(f"question must be one of {', '.join(tallies)}, got {name!r}")
+    counted = [name for name in names if tallies[name].n]
+    tables = {name: inference.summary(tallies[name], given.level) for name in counted}
+    if given.csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for name, table in tables.items():
+            numbers = (table.estimate, table.standard_error, table.low, table.high)
+            for label, *row in zip(table.domain.labels, *numbers, strict=True):
+                writer.writerow([name, label, *row])
+        return
+    for name in names:
+        print(f"{name}\n{tables.get(name, 'no reports')}\n")
 
 
 def _reproduce(given: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp import _checks
 from uldp.domain import Domain
 from uldp.limits import fundamental_limit
-from uldp.losses import LOSSES, Loss
+from uldp.losses import LOSSES, Loss, total_variance
 from uldp.mechanisms import MECHANISMS, Make, Mechanism
 
 __all__ = [
@@ -28,6 +29,9 @@ __all__ = [
     "excess_map",
     "users_needed",
 ]
+
+Aim = Loss | Literal["standard_error"]
+AIMS: tuple[Aim, ...] = (*LOSSES, "standard_error")
 
 LEAST_EPSILON, LARGEST_EPSILON = 1e-6, 30.0
 PRECISION = 1e-9
@@ -110,21 +114,29 @@ def compare(domain: Domain, epsilon: float, n: int, p: ArrayLike | None = None) 
 
 
 def users_needed(
-    mechanism: Mechanism, loss: Loss, target: float, p: ArrayLike | None = None
+    mechanism: Mechanism,
+    loss: Aim,
+    target: float,
+    p: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> int:
     """Return the least number of users whose expected loss is at most the target.
+
+    The loss can be the standard error of a total (see `inference.total`), too.
 
     Parameters
     ----------
     mechanism : Mechanism
         The mechanism.
-    loss : {"l1", "l2"}
-        The l1 loss, twice the TV, by the central limit theorem, or the squared l2 loss, the MSE,
-        exact for every n.
+    loss : {"l1", "l2", "standard_error"}
+        The l1 loss, twice the TV, by the central limit theorem; the squared l2 loss, the MSE, exact
+        for every n; or the standard error of Σ weights(x) p̂(x), exact for every n.
     target : float
         Above 0.
     p : (k,) array_like, optional
         The distribution; by default the worst case.
+    weights : (k,) array_like, optional
+        Those of the total, if the loss is "standard_error" and only then.
 
     Raises
     ------
@@ -133,13 +145,19 @@ def users_needed(
     """
     _checks.instance(mechanism, "mechanism", Mechanism)
     target = _checks.positive(target, "target")
-    one_user = _expected(mechanism, loss, 1, p)
-    power = 2 if loss == "l1" else 1
+    one_user = _expected(mechanism, loss, 1, p, weights)
+    power = 1 if loss == "l2" else 2
     return max(1, math.ceil((one_user / target) ** power * (1 - ROUNDING)))
 
 
 def epsilon_needed(
-    make: Make, domain: Domain, n: int, loss: Loss, target: float, p: ArrayLike | None = None
+    make: Make,
+    domain: Domain,
+    n: int,
+    loss: Aim,
+    target: float,
+    p: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> float:
     """Return an ε at which a mechanism's expected loss is at most the target, and not just below.
 
@@ -155,12 +173,15 @@ def epsilon_needed(
         The possible answers.
     n : int
         The number of users.
-    loss : {"l1", "l2"}
-        The l1 loss, twice the TV, by the central limit theorem, or the squared l2 loss, the MSE.
+    loss : {"l1", "l2", "standard_error"}
+        The l1 loss, twice the TV, by the central limit theorem; the squared l2 loss, the MSE; or
+        the standard error of Σ weights(x) p̂(x).
     target : float
         Above 0.
     p : (k,) array_like, optional
         The distribution; by default the worst case.
+    weights : (k,) array_like, optional
+        Those of the total, if the loss is "standard_error" and only then.
 
     Returns
     -------
@@ -182,7 +203,7 @@ def epsilon_needed(
     def expected(epsilon: float) -> float:
         mechanism = make(domain, epsilon)
         _checks.instance(mechanism, "what make returns", Mechanism)
-        return _expected(mechanism, loss, n, p)
+        return _expected(mechanism, loss, n, p, weights)
 
     low, high = LEAST_EPSILON, LARGEST_EPSILON
     if expected(low) <= target:
@@ -262,7 +283,18 @@ def _over(limit: float, mechanism: Mechanism) -> float:
     return _expected(mechanism, "l2", 1, None) / limit if limit else math.nan
 
 
-def _expected(mechanism: Mechanism, loss: Loss, n: int, p: ArrayLike | None) -> float:
-    _checks.choice(loss, "loss", LOSSES)
+def _expected(
+    mechanism: Mechanism,
+    loss: Aim,
+    n: int,
+    p: ArrayLike | None,
+    weights: ArrayLike | None = None,
+) -> float:
+    _checks.choice(loss, "loss", AIMS)
+    if (weights is None) == (loss == "standard_error"):
+        raise ValueError("weights must be given for the standard error of a total, and only then")
+    if loss == "standard_error":
+        n = _checks.whole(n, "n", least=1)
+        return math.sqrt(total_variance(mechanism, cast(ArrayLike, weights), p) / n)
     expected = mechanism.l1_loss if loss == "l1" else mechanism.l2_loss
     return expected(mechanism.worst_case(loss) if p is None else p, n)

@@ -1,10 +1,11 @@
 """Reports in Parquet files, tallied by the processes of a Dask cluster; needs the extra "dask".
 
-A file has one column, ``report``, without missing values: unsigned integers of 8, 16 or 32 bits for
-RR and uRR, and for the other mechanisms fixed-size binary, as in a message (see `uldp.wire`). There
-is no other column, because nothing should stand beside a report. The metadata of the schema holds
-under ``uldp`` the version of this layout, 1, and under ``uldp.parameters`` the mechanism's
-`uldp.wire.parameters`. The pages have checksums.
+A file holds reports about one question of a survey. It has one column, ``report``, without missing
+values: unsigned integers of 8, 16 or 32 bits for RR and uRR, and for the other mechanisms
+fixed-size binary, as in a message (see `uldp.wire`). There is no other column, because nothing
+should stand beside a report. The metadata of the schema holds under ``uldp`` the version of this
+layout, 2, under ``uldp.survey`` the digest of the survey, in hexadecimal digits, and under
+``uldp.question`` the number of the question, from 0. The pages have checksums.
 
 A file is counted whole or not at all, and not if it holds more reports than the collector allows:
 how small a file is says nothing, since equal reports take next to no room. What is made of it, a
@@ -27,9 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp._survey_file import excerpt
 from uldp.mechanisms import Mechanism
-from uldp.tallies import Tally
-from uldp.wire import excerpt, parameters, wire_dtype, wire_rows
+from uldp.surveys import Survey, Tallies, empty_tally, tally_of_possible
+from uldp.wire import wire_dtype, wire_rows
 
 try:
     import dask
@@ -43,8 +45,8 @@ except ModuleNotFoundError as missing:
 
 __all__ = ["Collection", "FileError", "local_client", "tally_file", "tally_files", "write_reports"]
 
-VERSION = b"1"
-VERSION_KEY, PARAMETERS_KEY = b"uldp", b"uldp.parameters"
+VERSION = b"2"
+VERSION_KEY, SURVEY_KEY, QUESTION_KEY = b"uldp", b"uldp.survey", b"uldp.question"
 COLUMN = "report"
 ROWS_OF_GROUP = 1 << 20
 REPORTS_OF_FILE = 1 << 20
@@ -66,12 +68,12 @@ class FileError(ValueError):
 
 @dataclass(frozen=True)
 class Collection:
-    """What a collector makes of files; collections of one mechanism add up.
+    """What a collector makes of files; collections of one survey add up.
 
     Attributes
     ----------
-    tally : Tally
-        Of the accepted reports.
+    tallies : Tallies
+        The tally of each question, of the accepted reports.
     files : int
         How many files were accepted.
     rejected : dict of str to str
@@ -80,7 +82,7 @@ class Collection:
         How many reports of accepted files were left out because the mechanism cannot produce them.
     """
 
-    tally: Tally
+    tallies: Tallies
     files: int
     rejected: dict[str, str]
     impossible: int
@@ -89,25 +91,27 @@ class Collection:
         if not isinstance(other, Collection):
             return NotImplemented
         return Collection(
-            self.tally + other.tally,
+            self.tallies + other.tallies,
             self.files + other.files,
             self.rejected | other.rejected,
             self.impossible + other.impossible,
         )
 
 
-def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> None:
-    """Write reports into a new Parquet file.
+def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPath) -> None:
+    """Write reports about a question into a new Parquet file.
 
     The file gets its name when it is whole. Until then it has another one in the same folder, which
     begins with a dot and ends with ".part"; if it cannot be finished, it is removed.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The mechanism that made the reports; for those of a `PersonalizedMechanism`, its common one.
+    survey : Survey
+        The survey.
+    question : str
+        The name of the question.
     reports : array_like
-        What `privatize` returned, one report or many.
+        What the question's mechanism made of answers, one report or many.
     path : path
         The file; it must not exist yet. Many small files are better than one: of a file with more
         than 2^20 reports the collector must know (see `tally_file`).
@@ -115,14 +119,16 @@ def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> No
     Raises
     ------
     ValueError
-        If a report is one that the mechanism cannot produce.
+        If there is no such question, or a report is one that the mechanism cannot produce.
     TypeError
         If an argument is of the wrong type.
     OSError
         If the file exists or cannot be written.
     """
-    schema = _schema(mechanism)
-    rows = wire_rows(mechanism, reports)
+    _checks.instance(survey, "survey", Survey)
+    _checks.choice(question, "question", survey.questions)
+    schema = _schema(survey, question)
+    rows = wire_rows(survey.questions[question], reports)
     buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), buffers)
     target = _checks.path(path, "path")
@@ -142,17 +148,15 @@ def write_reports(mechanism: Mechanism, reports: ArrayLike, path: AnyPath) -> No
         part.unlink(missing_ok=True)
 
 
-def tally_file(
-    mechanism: Mechanism, path: AnyPath, max_reports: int = REPORTS_OF_FILE
-) -> Collection:
+def tally_file(survey: Survey, path: AnyPath, max_reports: int = REPORTS_OF_FILE) -> Collection:
     """Tally the reports of one file, a part at a time; this is what runs on a worker.
 
     Reports that the mechanism cannot produce are left out and counted.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The collector's mechanism.
+    survey : Survey
+        The collector's survey.
     path : path
         What `write_reports` wrote.
     max_reports : int, optional
@@ -163,7 +167,7 @@ def tally_file(
     ------
     FileError
         A ValueError, if the file is not one of this layout and version, was cut short or damaged,
-        was made with another mechanism or domain, or holds more reports than are allowed.
+        is of another survey, or holds more reports than are allowed.
     ValueError
         If `max_reports` is not a whole number of at least 1.
     TypeError
@@ -171,9 +175,8 @@ def tally_file(
     OSError
         If the file cannot be read.
     """
-    schema = _schema(mechanism)
+    _checks.instance(survey, "survey", Survey)
     most = _checks.whole(max_reports, "max_reports", least=1)
-    tally, impossible = _empty(mechanism), 0
     with _checks.path(path, "path").open("rb") as source:
         try:
             file = parquet.ParquetFile(
@@ -182,7 +185,9 @@ def tally_file(
                 pre_buffer=False,
                 page_checksum_verification=True,
             )
-            _check_schema(path, file.schema_arrow, schema)
+            name = _question(path, file.schema_arrow, survey)
+            mechanism = survey.questions[name]
+            tally, impossible = empty_tally(mechanism), 0
             promised = file.metadata.num_rows
             if promised > most:
                 raise FileError(
@@ -192,12 +197,9 @@ def tally_file(
             rows = max(1, BYTES_AT_ONCE // mechanism.report_dtype.itemsize)
             for batch in file.iter_batches(batch_size=rows, use_threads=False):
                 reports = _as_rows(batch.column(COLUMN), mechanism)
-                try:
-                    tally += mechanism.tally(reports)
-                except ValueError:
-                    possible = mechanism.possible(reports)
-                    tally += mechanism.tally(reports[possible])
-                    impossible += int(np.count_nonzero(~possible))
+                counted, possible = tally_of_possible(mechanism, reports)
+                tally += counted
+                impossible += len(reports) - len(possible)
                 if tally.n + impossible > promised:
                     break
             if tally.n + impossible != promised:
@@ -206,11 +208,11 @@ def tally_file(
             if getattr(error, "errno", None) is not None:
                 raise
             raise FileError(f"file {str(path)!r} is not Parquet or damaged: {error}") from None
-    return Collection(tally, 1, {}, impossible)
+    return Collection(Tallies(survey, {name: tally}), 1, {}, impossible)
 
 
 def tally_files(
-    mechanism: Mechanism,
+    survey: Survey,
     paths: Iterable[AnyPath],
     client: Client | None = None,
     max_reports: int = REPORTS_OF_FILE,
@@ -222,8 +224,8 @@ def tally_files(
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The collector's mechanism.
+    survey : Survey
+        The collector's survey.
     paths : iterable of path
         Files that the workers can read, each once.
     client : distributed.Client, optional
@@ -242,18 +244,16 @@ def tally_files(
     distributed.KilledWorker
         If four workers died at one file, which is named.
     """
-    _checks.instance(mechanism, "mechanism", Mechanism)
+    _checks.instance(survey, "survey", Survey)
     if client is not None:
         _checks.instance(client, "client", Client)
     most = _checks.whole(max_reports, "max_reports", least=1)
     files, call = _distinct(paths), uuid4().hex
     if not files:
-        return Collection(_empty(mechanism), 0, {}, 0)
+        return Collection(Tallies(survey), 0, {}, 0)
     with nullcontext(client) if client is not None else local_client() as cluster:
         names = [("tally_file", file, call) for file in files]
-        parts = cluster.map(
-            _tally_or_reject, files, key=names, mechanism=mechanism, max_reports=most
-        )
+        parts = cluster.map(_tally_or_reject, files, key=names, survey=survey, max_reports=most)
         whole = _combined(parts, lambda some: cluster.submit(_total, some, pure=False))
         collection: Collection = whole.result()
     return collection
@@ -296,11 +296,11 @@ def _name(part: Path, target: Path) -> None:
         part.replace(target)
 
 
-def _tally_or_reject(path: str, mechanism: Mechanism, max_reports: int) -> Collection:
+def _tally_or_reject(path: str, survey: Survey, max_reports: int) -> Collection:
     try:
-        return tally_file(mechanism, path, max_reports)
+        return tally_file(survey, path, max_reports)
     except FileError as error:
-        return Collection(_empty(mechanism), 0, {path: str(error)}, 0)
+        return Collection(Tallies(survey), 0, {path: str(error)}, 0)
 
 
 def _combined(parts: list[Any], combine: Callable[[list[Any]], Any]) -> Any:
@@ -313,10 +313,6 @@ def _combined(parts: list[Any], combine: Callable[[list[Any]], Any]) -> Any:
 
 def _total(parts: Sequence[Collection]) -> Collection:
     return sum(parts[1:], start=parts[0])
-
-
-def _empty(mechanism: Mechanism) -> Tally:
-    return Tally(mechanism, 0, np.zeros(mechanism.tally_shape, dtype=np.int64))
 
 
 def _distinct(paths: Iterable[AnyPath]) -> list[str]:
@@ -332,17 +328,21 @@ def _distinct(paths: Iterable[AnyPath]) -> list[str]:
     return list(files)
 
 
-def _schema(mechanism: Mechanism) -> pa.Schema:
-    metadata = {VERSION_KEY: VERSION, PARAMETERS_KEY: parameters(mechanism)}
-    layout = wire_dtype(mechanism)
+def _schema(survey: Survey, question: str) -> pa.Schema:
+    number = [*survey.questions].index(question)
+    metadata = {
+        VERSION_KEY: VERSION,
+        SURVEY_KEY: survey.digest.encode(),
+        QUESTION_KEY: str(number).encode(),
+    }
+    layout = wire_dtype(survey.questions[question])
     kind = pa.binary(layout.itemsize) if layout.shape else pa.from_numpy_dtype(layout)
     return pa.schema([pa.field(COLUMN, kind, nullable=False)], metadata=metadata)
 
 
-def _check_schema(path: AnyPath, found: pa.Schema, expected: pa.Schema) -> None:
-    """Refuse a file of another version, mechanism, domain or type."""
-    own = expected.metadata
-    sent = {key: (found.metadata or {}).get(key, b"") for key in own}
+def _question(path: AnyPath, found: pa.Schema, survey: Survey) -> str:
+    """Return the name of a file's question; refuse one of another version, survey or type."""
+    sent = {key: (found.metadata or {}).get(key, b"") for key in (VERSION_KEY, SURVEY_KEY)}
     if not sent[VERSION_KEY]:
         raise FileError(f"file {str(path)!r} is not of reports: its metadata has no 'uldp'")
     if sent[VERSION_KEY] != VERSION:
@@ -350,16 +350,25 @@ def _check_schema(path: AnyPath, found: pa.Schema, expected: pa.Schema) -> None:
             f"file {str(path)!r} is of another version: it is {excerpt(sent[VERSION_KEY])}, this "
             f"collector reads {VERSION!r}"
         )
-    if sent != own:
+    if sent[SURVEY_KEY] != survey.digest.encode():
         raise FileError(
-            f"file {str(path)!r} is of another mechanism or domain: it has "
-            f"{excerpt(sent[PARAMETERS_KEY])}, this collector {excerpt(own[PARAMETERS_KEY])}"
+            f"file {str(path)!r} is of another survey: its digest is {excerpt(sent[SURVEY_KEY])}, "
+            f"that of this collector {survey.digest.encode()!r}"
         )
+    number = found.metadata.get(QUESTION_KEY, b"")
+    names = {str(i).encode(): name for i, name in enumerate(survey.questions)}
+    if number not in names:
+        raise FileError(
+            f"file {str(path)!r} is of no question of the survey: it is of {excerpt(number)}, "
+            f"there are {len(names)}"
+        )
+    expected = _schema(survey, names[number])
     if not found.equals(expected):
         raise FileError(
             f"file {str(path)!r} must have the column {_columns(expected)!r} alone, got "
             f"{excerpt(_columns(found).encode())}"
         )
+    return names[number]
 
 
 def _columns(schema: pa.Schema) -> str:

@@ -69,6 +69,19 @@ class Decoder(ABC):
     def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return n times the variance of each entry, M(p)(x, x) - p(x)², shape (k,)."""
 
+    def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return E[(D_y · w)²] by the value behind the report y, shape (k,), for w of shape (k,).
+
+        At a distribution p, wᵀ M(p) w is their mean. Unless there is a shorter way, in O(k²).
+        """
+        holders = np.eye(weights.size)
+        return np.array([weights @ self.apply_second_moment(x, weights) for x in holders])
+
+    @property
+    @abstractmethod
+    def sums_to_one(self) -> bool:
+        """Whether every estimate sums to 1."""
+
     @property
     @abstractmethod
     def null_variances(self) -> NDArray[np.float64]:
@@ -137,6 +150,29 @@ class SupportDecoder(Decoder):
         """Return m(1 - m) / gain²."""
         supported, not_supported = self._probabilities(p)
         return supported * not_supported / self.gain**2
+
+    def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return E[(D_y · w)²] by the value behind the report y, in O(k)."""
+        scaled = weights / self.gain
+        if self.names_one:
+            squares = (scaled - self.other @ scaled) ** 2
+            return self.other @ squares + self.gain * squares
+        noise, own_noise = self.other * self.not_other, self.own * self.not_own
+        return noise @ scaled**2 + (own_noise - noise) * scaled**2 + weights**2
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether a report supports exactly one value."""
+        return self.names_one
+
+    def as_diagonal(
+        self, p: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return a and b, each of shape (k,), with M(p) - p pᵀ = diag(a) - b bᵀ."""
+        if self.names_one:
+            supported = self._probabilities(p)[0]
+            return supported / self.gain**2, supported / self.gain
+        return self.variances(p) + p**2, p
 
     @property
     def null_variances(self) -> NDArray[np.float64]:
@@ -254,6 +290,23 @@ class OutcomeDecoder(Decoder):
         small = 2 * moments.foreign / (width + abs(slope))
         below, above = (small, width - small) if slope > 0 else (width - small, small)
         return Bernoulli(below / width, above / width, 1 / width)
+
+    def squares(self, mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return c and b, each of shape (k,), with E D_yx² = c + b p(x) where p(X_S) = mass.
+
+        A value that is alone in its class holds all its mass; there any mass gives the same.
+        """
+        constants, slopes = np.empty((2, self.sensitive.size + self.nonsensitive.size))
+        for sensitive, members, share in (
+            (True, self.sensitive, mass),
+            (False, self.nonsensitive, 1 - mass),
+        ):
+            own, fellow, foreign = self._moments(sensitive)
+            if members.size == 1:
+                fellow = foreign
+            constants[members] = fellow * share + foreign * (1 - share)
+            slopes[members] = own - fellow
+        return constants, slopes
 
     def _classes(self, p: NDArray[np.float64]) -> list[tuple[NDArray[np.intp], Outcomes]]:
         """Return, for both classes, the values of its entries, and how likely they are at p."""

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
+from itertools import product
+from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 from uldp._fields import set_fields
 
-__all__ = ["Domain"]
+__all__ = ["Domain", "Label", "ProductDomain"]
 
 Label = str | int
 
 MOST_VALUES = 2**26
+BETWEEN_LABELS = ", "
+MOST_SHOWN = 12
 
 
 class Domain:
@@ -69,10 +75,80 @@ class Domain:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Domain cannot be changed; make a new one to set {name}")
 
+    @staticmethod
+    def product(
+        *, sensitive: Callable[..., bool] | Iterable[Label] = (), **factors: int | Iterable[Label]
+    ) -> ProductDomain:
+        """Return the domain of all combinations of several answers.
+
+        Parameters
+        ----------
+        sensitive : callable or iterable, optional
+            Which cells are sensitive: a function of one label of each factor, which are passed by
+            name; or the cells, as labels or indices. None by default.
+        **factors : int or sequence of str or sequence of int
+            The values of each factor by its name, as for a `Domain`.
+
+        Returns
+        -------
+        ProductDomain
+
+        Raises
+        ------
+        ValueError
+            If there is no factor, or more than 2^26 cells, two cells have the same label, or what
+            `Domain` refuses.
+        TypeError
+            If an argument is of the wrong type.
+
+        Examples
+        --------
+        >>> used = lambda age, drug: drug == "yes"
+        >>> Domain.product(age=["18-29", "30+"], drug=["no", "yes"], sensitive=used)
+        ProductDomain(age=['18-29', '30+'], drug=['no', 'yes'], 2 of 4 sensitive)
+        """
+        return ProductDomain(factors, sensitive)
+
     @property
     def size(self) -> int:
         """The number k of values."""
         return len(self.labels)
+
+    def labelled(self, vector: ArrayLike, name: str | None = None) -> Any:
+        """Return a number for each value, such as an estimate, as a pandas Series with the labels.
+
+        Parameters
+        ----------
+        vector : (k,) array_like
+            The numbers.
+        name : str, optional
+            The name of the series.
+
+        Returns
+        -------
+        pandas.Series
+            Indexed by the labels; for a product by its factors.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there are not k finite numbers, or the name is no string.
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        numbers = _checks.numbers(vector, "vector", (self.size,))
+        if name is not None:
+            _checks.instance(name, "name", str)
+        try:
+            pandas = import_module("pandas")
+        except ModuleNotFoundError as missing:
+            raise ModuleNotFoundError(
+                'Domain.labelled needs the package pandas: pip install "uldp[tables]"'
+            ) from missing
+        return pandas.Series(numbers, index=self._index(pandas), name=name)
+
+    def _index(self, pandas: Any) -> Any:
+        return pandas.Index(self.labels)
 
     def indices(self, values: Any, name: str = "values", secret: bool = False) -> NDArray[np.intp]:
         """Return the indices of values given as labels or as indices.
@@ -80,7 +156,8 @@ class Domain:
         Parameters
         ----------
         values : label, int, or one-dimensional array of either
-            Integers are indices, unless the labels themselves are integers.
+            Integers are indices, unless the labels themselves are integers. A pandas categorical
+            holds labels, never indices.
         name : str, optional
             What an error message calls the values.
         secret : bool, optional
@@ -113,6 +190,9 @@ class Domain:
 
     def _indices(self, values: Any, name: str) -> NDArray[np.intp]:
         array = _checks.as_array(values, name)
+        categories = getattr(getattr(values, "dtype", None), "categories", None)
+        if categories is not None and self._label_type is str and array.dtype.kind in "iu":
+            raise TypeError(f"{name} must be labels, got categories that are integers")
         if array.ndim > 1:
             raise ValueError(f"{name} must be one value or one-dimensional, got {array.shape}")
         if array.size == 0:
@@ -164,10 +244,209 @@ class Domain:
         return hash((self.labels, self.sensitive.tobytes()))
 
     def __repr__(self) -> str:
-        if self.size > 12:
+        if self.size > MOST_SHOWN:
             return f"Domain({self.size} values, {self.sensitive.size} sensitive)"
         values = self.size if isinstance(self.labels, range) else list(self.labels)
         return f"Domain({values}, sensitive={[self.labels[i] for i in self.sensitive]})"
+
+
+class ProductDomain(Domain):
+    """All combinations of several answers, such as age and drug; its values are called cells.
+
+    The label of a cell is that of its factors, joined by a comma and a space; the last factor
+    changes fastest. It is made by `Domain.product`.
+
+    Parameters
+    ----------
+    factors : mapping of str to (int or sequence of str or sequence of int)
+        The values of each factor by its name.
+    sensitive : callable or iterable, optional
+        Which cells are sensitive (see `Domain.product`).
+
+    Attributes
+    ----------
+    factors : mapping of str to Domain
+        The factors by their names, in order, as domains without sensitive values; read-only.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `Domain.product` says.
+    """
+
+    factors: Mapping[str, Domain]
+
+    def __init__(
+        self,
+        factors: Mapping[str, int | Iterable[Label]],
+        sensitive: Callable[..., bool] | Iterable[Label] = (),
+    ) -> None:
+        parts = _factors(factors)
+        cells = [BETWEEN_LABELS.join(map(str, cell)) for cell in _cells(parts)]
+        if callable(sensitive):
+            marked = (sensitive(**dict(zip(parts, cell, strict=True))) for cell in _cells(parts))
+            sensitive = [i for i, mark in enumerate(marked) if _checks.flag(mark, "sensitive(...)")]
+        super().__init__(cells, sensitive)
+        set_fields(self, factors=MappingProxyType(parts))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of values of the factors; the cells of an array of this shape, row by row."""
+        return tuple(factor.size for factor in self.factors.values())
+
+    def cells(self, **values: Any) -> NDArray[np.intp]:
+        """Return the indices of cells from the answers to all factors.
+
+        Parameters
+        ----------
+        **values : label, index, or one-dimensional array of either
+            The values of each factor by its name (see `Domain.indices`): of one user or of many.
+
+        Returns
+        -------
+        ndarray of int
+            Shape () or (n,).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a factor is missing or unknown, lengths differ, or a value is not of the factor; it
+            may be an answer and is not shown.
+        """
+        if values.keys() != self.factors.keys():
+            raise ValueError(f"values must be of {', '.join(self.factors)}, got {[*values]}")
+        levels = [
+            factor.indices(values[name], name, secret=True) for name, factor in self.factors.items()
+        ]
+        if len({level.shape for level in levels} - {()}) > 1:
+            lengths = ", ".join(str(level.shape) for level in levels)
+            raise ValueError(f"values must hold one for each user, got shapes {lengths}")
+        return np.asarray(np.ravel_multi_index(levels, self.shape), dtype=np.intp)
+
+    def marginal(self, vector: ArrayLike, *names: str) -> NDArray[np.float64]:
+        """Return the sums of a vector over all factors but some, such as a marginal distribution.
+
+        Parameters
+        ----------
+        vector : (k,) array_like
+            A number for each cell, such as an estimate.
+        *names : str
+            The factors that stay, in the order of the result's axes.
+
+        Returns
+        -------
+        ndarray
+            With an axis for each name, in the order of the values of the factor.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the vector is not k finite numbers, or a name is that of no factor or repeated.
+        """
+        table = _checks.numbers(vector, "vector", (self.size,)).astype(float).reshape(self.shape)
+        for name in names:
+            _checks.choice(name, "names", self.factors)
+        if len(set(names)) < len(names):
+            raise ValueError(f"names must not repeat, got {names!r}")
+        every = [*self.factors]
+        kept = [every.index(name) for name in names]
+        others = [axis for axis in range(len(every)) if axis not in kept]
+        rows = np.transpose(table, kept + others).reshape(*(self.shape[a] for a in kept), -1)
+        sums: NDArray[np.float64] = rows.sum(axis=-1)
+        return sums
+
+    def weights(self, **levels: Any) -> NDArray[np.float64]:
+        """Return the weight of each cell in a sum over cells, for `uldp.inference.total`.
+
+        The share of a group is that of weights 1 and 0, as ``weights(age="30+")``; the mean of a
+        score that of the scores, as ``weights(age={"18-29": 24, "30+": 52})``.
+
+        Parameters
+        ----------
+        **levels : label, collection of labels, or mapping of label to float
+            For each of some factors the values that count 1, or the weight of each value; others
+            count 0. The weight of a cell is the product.
+
+        Returns
+        -------
+        (k,) ndarray
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a name is that of no factor, a value is not of it, or a weight no finite number.
+        """
+        weights = np.ones(self.shape)
+        for axis, (name, factor) in enumerate(self.factors.items()):
+            if name in levels:
+                along = [1] * len(self.shape)
+                along[axis] = factor.size
+                weights *= _weights(factor, levels[name], name).reshape(along)
+        unknown = levels.keys() - self.factors.keys()
+        if unknown:
+            raise ValueError(f"levels must be of {', '.join(self.factors)}, got {min(unknown)!r}")
+        return weights.ravel()
+
+    def _index(self, pandas: Any) -> Any:
+        levels = [factor.labels for factor in self.factors.values()]
+        return pandas.MultiIndex.from_product(levels, names=[*self.factors])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ProductDomain)
+            and [*self.factors.items()] == [*other.factors.items()]
+            and np.array_equal(self.sensitive, other.sensitive)
+        )
+
+    def __hash__(self) -> int:
+        return hash((tuple(self.factors.items()), self.sensitive.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it anew: a read-only mapping is not pickled."""
+        labels = {name: factor.labels for name, factor in self.factors.items()}
+        return ProductDomain, (labels, self.sensitive)
+
+    def __repr__(self) -> str:
+        factors = ", ".join(
+            f"{name}={list(factor.labels) if factor.size <= MOST_SHOWN else factor.size}"
+            for name, factor in self.factors.items()
+        )
+        return f"ProductDomain({factors}, {self.sensitive.size} of {self.size} sensitive)"
+
+
+def _factors(factors: Mapping[str, int | Iterable[Label]]) -> dict[str, Domain]:
+    if not isinstance(factors, Mapping):
+        raise TypeError(f"factors must be a mapping of names to values, got {factors!r}")
+    if not factors:
+        raise ValueError("factors must be one or more, got none")
+    parts = {}
+    for name, values in factors.items():
+        _checks.instance(name, "each name in factors", str)
+        try:
+            parts[name] = Domain(values)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"factors[{name!r}]: {error}") from None
+    size = prod(factor.size for factor in parts.values())
+    if size > MOST_VALUES:
+        raise ValueError(f"factors must have at most {MOST_VALUES} cells, got {size}")
+    return parts
+
+
+def _cells(factors: Mapping[str, Domain]) -> Iterable[tuple[Label, ...]]:
+    return product(*(factor.labels for factor in factors.values()))
+
+
+def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
+    """Return the weight of each value of a factor."""
+    weights = np.zeros(factor.size)
+    chosen = list(levels) if isinstance(levels, Mapping) else np.atleast_1d(levels)
+    indices = _checks.positions(factor.indices(chosen, name), name, factor.size)
+    if isinstance(levels, Mapping):
+        indices = factor.indices(chosen, name)
+        weights[indices] = [_checks.real(levels[label], name) for label in chosen]
+    else:
+        weights[indices] = 1
+    return weights
 
 
 def _labels(values: int | Iterable[Label]) -> Sequence[Label]:

@@ -12,17 +12,19 @@ proportion to how often each of its values was revealed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 from scipy.special import xlogy
 
-from uldp import _checks
-from uldp._chunks import chunks
+from uldp import _ascent, _checks
 from uldp._fields import set_fields
 from uldp._packed import PackedSets
+from uldp._passes import Sums, over_sets
+from uldp.law import Law
 from uldp.tallies import Summary
 
 __all__ = [
@@ -34,10 +36,8 @@ __all__ = [
     "water_filling",
 ]
 
-SETS_AT_ONCE = 1 << 14
-COPIES = 8
-COPY = (np.arange(SETS_AT_ONCE) % COPIES * 256).astype(np.uint16)
-RESTARTS = 20
+FEW_PRODUCTS = 1 << 22
+MOST_ENTRIES = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class MaximumLikelihood:
     certificate : float
         An upper bound on (log-likelihood at the optimum - log-likelihood at p) / n.
     passes : int
-        How often the likelihood of all reports was computed; 0 where no iteration is needed.
+        How often all sets were read; 0 where no iteration is needed.
     """
 
     p: NDArray[np.float64]
@@ -165,10 +165,11 @@ def water_filling(counts: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
 def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLikelihood:
     """Return the estimate of largest likelihood, with a certificate.
 
-    For sets of single values (RR and uRR) by water-filling, exact up to rounding; for others with
-    L-BFGS-B on the mean log-likelihood less Σp over p ≥ 0, whose optimum sums to 1 by itself:
-    the likelihood is homogeneous in p. With g the gradient of the log-likelihood at a distribution
-    p, no distribution has a mean log-likelihood above that of p by more than max g / n - 1.
+    For sets of single values (RR and uRR) by water-filling, exact up to rounding; for others by
+    steps to the top of a quadratic over the simplex, whose Hessian is a diagonal matrix plus one of
+    rank one, or the exact one where the sets are few. With g the gradient of the log-likelihood,
+    homogeneous in p, at a distribution p, no distribution has a mean log-likelihood above that of p
+    by more than max g / n - 1, whatever led to p.
 
     Parameters
     ----------
@@ -189,13 +190,12 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLi
     if evidence.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     if evidence.sets is None:
-        q, passes = _fill(evidence), 0
-        certificate = float(_log_likelihood(evidence, q)[1].max() / evidence.n - 1)
+        found, passes = _look(evidence, _fill(evidence)), 0
     else:
-        q, certificate, passes = _climb(evidence, tolerance)
-    if certificate > tolerance:
-        raise ArithmeticError(f"the certificate is {certificate}, above {tolerance}")
-    return MaximumLikelihood(_spread(evidence, q), max(certificate, 0.0), passes)
+        found, passes = _climb(evidence, evidence.sets, tolerance)
+    if found.certificate > tolerance:
+        raise ArithmeticError(f"the certificate is {found.certificate}, above {tolerance}")
+    return MaximumLikelihood(_spread(evidence, found.q), max(found.certificate, 0.0), passes)
 
 
 def _fill(evidence: Evidence) -> NDArray[np.float64]:
@@ -206,29 +206,18 @@ def _fill(evidence: Evidence) -> NDArray[np.float64]:
     return water_filling(counts, np.append(offsets, np.zeros(shown.size)))
 
 
-def _climb(evidence: Evidence, tolerance: float) -> tuple[NDArray[np.float64], float, int]:
-    """Return the masses that L-BFGS-B reaches, their certificate, and the passes that it took."""
-    s, nu, n = evidence.law.sensitive.size, evidence.revealed.size, evidence.n
-    bounds = [(0.0, None)] * s + [(evidence.revealed.sum() / n, None)] * (nu > 0)
-    passes = 0
-
-    def objective(q: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        nonlocal passes
-        passes += 1
-        value, gradient = _log_likelihood(evidence, q)
-        return q.sum() - value / n, 1 - gradient / n
-
-    q = np.append(np.full(s, 1 / (s + nu)), np.full(int(nu > 0), nu / (s + nu)))
-    for _ in range(RESTARTS):
-        options = {"maxcor": 30, "ftol": 0, "gtol": tolerance / 4, "maxiter": 10_000}
-        q = minimize(objective, q, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
-        q = q / q.sum()
-        gradient = objective(q)[1]
-        certificate = float(-gradient.min())
-        if certificate <= tolerance:
-            break
-        q = q * (1 - gradient)
-    return q, certificate, passes
+def _climb(
+    evidence: Evidence, sets: NDArray[np.uint8], tolerance: float
+) -> tuple[_ascent.Place, int]:
+    """Ascend from the uniform distribution."""
+    k, s = evidence.law.domain.size, evidence.law.sensitive.size
+    start = np.append(np.full(s, 1 / k), np.full(int(k > s), 1 - s / k))
+    rows = int(np.count_nonzero(evidence.times)) + 1
+    entries = rows * start.size
+    forms = _forms(evidence, sets) if entries <= MOST_ENTRIES else None
+    few = entries * min(rows, start.size) <= FEW_PRODUCTS
+    positive = slice(s, None) if evidence.revealed.any() else slice(0)
+    return _ascent.climb(partial(_look, evidence), forms, few, positive, start, tolerance)
 
 
 def em(
@@ -268,11 +257,13 @@ def em(
     if n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     S, N = law.sensitive, law.nonsensitive
+    outside, inside = _weights(law)
     for _ in range(steps):
-        protected = _protected_gradient(evidence, p[S], 1.0)[1]
+        sums = _sums(evidence, p[S])
+        everywhere = outside * sums.inverse
         after = p.copy()
-        after[S] *= protected[:-1] / n
-        after[N] = (p[N] * protected[-1] + evidence.revealed) / n
+        after[S] *= (everywhere + inside * sums.inverse_within) / n
+        after[N] = (p[N] * everywhere + evidence.revealed) / n
         change = np.abs(after - p).sum()
         p = after / after.sum()
         if change <= tolerance:
@@ -306,78 +297,69 @@ def log_likelihood(evidence: Evidence, p: ArrayLike) -> float:
     _checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
     p = _checks.distribution(p, "p", law.domain.size)
-    protected = _protected_gradient(evidence, p[law.sensitive], 1.0)[0]
-    protected += law.epsilon * evidence.times.sum()
+    protected = (
+        _sums(evidence, p[law.sensitive], climbing=True).log + law.epsilon * evidence.times.sum()
+    )
     return float(protected + xlogy(evidence.revealed, p[law.nonsensitive]).sum())
 
 
-def _log_likelihood(
-    evidence: Evidence, q: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
-    """Return the log-likelihood and its gradient by the sensitive masses and, if any, X_N's."""
-    s = evidence.law.sensitive.size
-    value, gradient = _protected_gradient(evidence, q[:s], q.sum())
-    if not evidence.revealed.size:
-        return value, gradient[:-1]
-    shown = evidence.revealed.sum()
+def _weights(law: Law) -> tuple[float, float]:
+    """Return e^-ε L of a set that does not hold the value, and what is added if it does."""
+    return float(np.exp(-law.epsilon)), float(-np.expm1(-law.epsilon))
+
+
+def _sums(evidence: Evidence, q: NDArray[np.float64], climbing: bool = False) -> Sums:
+    """Return the sums over protected reports, with the masses q of the sensitive values."""
+    outside, inside = _weights(evidence.law)
+    if evidence.sets is not None:
+        return over_sets(evidence.sets, evidence.times, q, outside, inside, climbing)
+    likelihood = outside + inside * q
+    inverse = evidence.times / likelihood
+    square = inverse / likelihood
+    log = float(evidence.times @ np.log(likelihood))
+    return Sums(log, inverse.sum(), square.sum(), inverse, square)
+
+
+def _look(evidence: Evidence, q: NDArray[np.float64]) -> _ascent.Place:
+    """Return what is known around the sensitive masses and, if any, that of X_N."""
+    n, s, shown = evidence.n, evidence.law.sensitive.size, evidence.revealed.sum()
+    outside, inside = _weights(evidence.law)
+    sums = _sums(evidence, q[:s], climbing=True)
+    lift = np.full(q.size, outside * sums.inverse / n - 1)
+    lift[:s] += inside * sums.inverse_within / n
+    diagonal, tilt = np.zeros((2, q.size))
+    if sums.square > 0:
+        tilt[:s] = inside * sums.square_within / np.sqrt(n * sums.square)
+        diagonal[:s] = inside**2 * sums.square_within / n - tilt[:s] ** 2
+    value = sums.log / n
     if shown:
-        value += shown * np.log(q[s])
-        gradient[s] += shown / q[s]
-    return value, gradient
+        value += shown / n * np.log(q[s])
+        lift[s] += shown / n / q[s]
+        diagonal[s] = shown / n / q[s] ** 2
+    return _ascent.Place(q, float(value), lift, diagonal, tilt)
 
 
-def _protected_gradient(
-    evidence: Evidence, q: NDArray[np.float64], total: float
-) -> tuple[float, NDArray[np.float64]]:
-    """Return Σ log L and its derivatives by each sensitive mass and by the mass of all others.
+def _forms(
+    evidence: Evidence, sets: NDArray[np.uint8]
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return what makes of q the rows l/(l·q) of all reports: their squares are the Hessian."""
 
-    L is scaled by e^-ε.
-    """
-    epsilon = evidence.law.epsilon
-    outside, inside = np.exp(-epsilon), -np.expm1(-epsilon)
-    if evidence.sets is None:
-        likelihood = outside * total + inside * q
-        weights = evidence.times / likelihood
-        value = float(evidence.times @ np.log(likelihood))
-        return value, np.append(outside * weights.sum() + inside * weights, outside * weights.sum())
-    value, everywhere, within = _over_sets(
-        evidence.sets, evidence.times, q, outside * total, inside
-    )
-    gradient = np.full(q.size + 1, outside * everywhere)
-    gradient[:-1] += inside * within
-    return value, gradient
+    @cache
+    def scaled() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        s, nu = evidence.law.sensitive.size, evidence.revealed.size
+        outside, inside = _weights(evidence.law)
+        times = np.append(evidence.times, evidence.revealed.sum())
+        forms = np.zeros((times.size, s + (nu > 0)))
+        forms[:-1] = outside
+        forms[:-1, :s] += inside * PackedSets(s).unpack(sets.T)
+        forms[-1, s:] = 1
+        return forms[times > 0], np.sqrt(times[times > 0] / evidence.n)
 
+    def at(q: NDArray[np.float64]) -> NDArray[np.float64]:
+        forms, shares = scaled()
+        return forms * (shares / (forms @ q))[:, np.newaxis]
 
-def _over_sets(
-    sets: NDArray[np.uint8],
-    times: NDArray[np.int64],
-    q: NDArray[np.float64],
-    base: float,
-    slope: float,
-) -> tuple[float, float, NDArray[np.float64]]:
-    """Pass over all sets A with L = base + slope q(A): return Σ log L, Σ 1/L, and Σ [x in A]/L.
-
-    A byte of a set is looked up among the sums of all 256 subsets of its bits, and its weight is
-    added to one of 256 totals. Neighbouring reports add to different copies of these, since many
-    bytes are alike and the processor waits before it adds to the same total again.
-    """
-    elements = PackedSets(q.size)
-    sums = elements.masses_by_byte(q)
-    value, everywhere = 0.0, 0.0
-    per_byte = np.zeros((len(sets), 256 * COPIES))
-    for chunk in chunks(times.size, SETS_AT_ONCE):
-        mass, found = np.zeros((2, times[chunk].size))
-        for table, column in zip(sums, sets, strict=True):
-            mass += np.take(table, column[chunk], out=found, mode="clip")
-        likelihood = base + slope * mass
-        value += float(times[chunk] @ np.log(likelihood))
-        weights = times[chunk] / likelihood
-        everywhere += float(weights.sum())
-        copy = COPY[: mass.size]
-        for total, column in zip(per_byte, sets, strict=True):
-            total += np.bincount(column[chunk] + copy, weights, minlength=total.size)
-    per_byte = per_byte.reshape(len(sets), COPIES, 256).sum(axis=1)
-    return value, everywhere, elements.totals_by_element(per_byte)
+    return at
 
 
 def _spread(evidence: Evidence, q: NDArray[np.float64]) -> NDArray[np.float64]:

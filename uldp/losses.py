@@ -20,16 +20,29 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 
 from uldp import _checks
 from uldp.law import Law
 
-__all__ = ["LOSSES", "Loss", "l1_loss", "l2_loss", "variances", "worst_case", "worst_case_mass"]
+__all__ = [
+    "LOSSES",
+    "Loss",
+    "l1_loss",
+    "l2_loss",
+    "total_variance",
+    "variances",
+    "worst_case",
+    "worst_case_mass",
+]
 
 Loss = Literal["l1", "l2"]
 LOSSES: tuple[Loss, ...] = ("l1", "l2")
 """The losses wherever one is an argument: E Σ|p̂(x) - p(x)|, which is twice the total variation
 (TV), and E Σ(p̂(x) - p(x))², the paper's MSE."""
+
+
+PRECISION = 1e-12
 
 
 def variances(law: Law, p: ArrayLike) -> NDArray[np.float64]:
@@ -53,6 +66,46 @@ def variances(law: Law, p: ArrayLike) -> NDArray[np.float64]:
     """
     _checks.instance(law, "law", Law)
     return law.decoder.variances(_checks.distribution(p, "p", law.domain.size))
+
+
+def total_variance(law: Law, weights: ArrayLike, p: ArrayLike | None = None) -> float:
+    """Return n times the variance of a linear combination Σ w(x) p̂(x) of the empirical estimate.
+
+    Parameters
+    ----------
+    law : Law
+        Any law.
+    weights : (k,) array_like
+        The w(x).
+    p : (k,) array_like, optional
+        The true distribution, from which n users are drawn independently. By default the largest
+        variance over all of them, which is that over c of the least mean square of the distance
+        from c, min_c max_x E[(D_y · w - c)² | x], by the minimax theorem.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not k finite numbers, or p is not a distribution over the domain.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    _checks.instance(law, "law", Law)
+    w = _checks.numbers(weights, "weights", (law.domain.size,)).astype(float)
+    w -= law.decoder.sums_to_one * w.mean()
+    moments = law.decoder.moments_of_total(w)
+    if p is not None:
+        p = _checks.distribution(p, "p", law.domain.size)
+        return float(max(p @ moments - (p @ w) ** 2, 0))
+    low, high = float(w.min()), float(w.max())
+
+    def largest_square(c: float) -> float:
+        return float((moments - 2 * c * w + c**2).max())
+
+    if low == high:
+        return max(largest_square(low), 0.0)
+    options = {"xatol": PRECISION * (high - low)}
+    found = minimize_scalar(largest_square, bounds=(low, high), method="bounded", options=options)
+    return float(min(found.fun, largest_square(low), largest_square(high)))
 
 
 def l1_loss(law: Law, p: ArrayLike, n: int, exact: bool = False) -> float:

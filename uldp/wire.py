@@ -1,43 +1,35 @@
-"""Reports as bytes: what a device sends to the collector, and how he reads it.
+"""The bytes of a message, in which a device sends reports to the collector of a survey.
 
-A message holds reports of one mechanism. All numbers are little-endian.
+All numbers are little-endian.
 
 ========= ===== ==================================================
 offset    bytes content
 ========= ===== ==================================================
 0         4     ``uldp`` in ASCII
-4         4     1, the version of the format
-8         4     h, the length of the parameters
-12        4     w, the length of a report
-16        4     n, the number of reports
-20        h     the parameters
-20+h      w·n   the reports
-20+h+w·n  4     CRC-32 of all before, as in PNG and zlib
+4         2     2, the version of the format
+6         2     the number of the question in the survey, from 0
+8         4     w, the length of a report
+12        4     n, the number of reports
+16        32    the SHA-256 digest of the survey file
+48        w·n   the reports
+48+w·n    4     CRC-32 of all before, as in PNG and zlib
 ========= ===== ==================================================
-
-The parameters are JSON in ASCII, keys sorted, without spaces: the class of the mechanism, its
-fields, the number of values, and in place of the domain the first 128 bits of the SHA-256 digest of
-its labels and its sensitive values. They are the same bytes in every message of a survey, so that a
-device can be handed them ready-made (see `parameters`).
 
 A report of a mechanism whose reports are rows of bytes is this row. An index of a value (RR, uRR)
 is an integer of 1, 2 or 4 bytes, the fewest that hold k - 1.
 
 The checksum finds damage, not forgery: who may send, and that nobody listens, is the business of
-the transport, and a device may lie about its value whatever the format. So that one sender does not
-speak for many, `read` takes one report from a message unless more are allowed.
+the transport, and a device may lie about its value whatever the format. `uldp.Survey` writes and
+reads messages; here is what it does so with.
 """
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
 from enum import StrEnum
-from hashlib import sha256
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -47,34 +39,35 @@ from uldp import _checks
 from uldp._packed import integer_dtype
 from uldp.mechanisms import Mechanism
 
-__all__ = ["Batch", "MessageError", "Reason", "dumps", "loads", "parameters", "read"]
+__all__ = ["MessageError", "Reason", "split", "unpack"]
 
-MAGIC, VERSION = b"uldp", 1
-HEADER = struct.Struct("<4s4I")
+MAGIC, VERSION = b"uldp", 2
+HEADER = struct.Struct("<4s2H2I32s")
+VERSION_END = 8
 CHECKSUM = struct.Struct("<I")
+LEAST_LENGTH = HEADER.size + CHECKSUM.size
 MOST_REPORTS = 2**32 - 1
-DIGEST_CHARACTERS = 32
-SHOWN_BYTES = 300
-BYTES_AT_ONCE = 1 << 18
 
 BytesLike = bytes | bytearray | memoryview
 
 
 class Reason(StrEnum):
-    """Why a message is rejected."""
+    """Why a message is refused."""
 
     NOT_BYTES = "not bytes"
     FORMAT = "not of this format"
-    VERSION = "of another version"
     TRUNCATED = "shorter than it says"
+    VERSION = "of another version"
     CORRUPT = "damaged on the way"
-    FOREIGN = "of another mechanism or domain"
+    FOREIGN = "of another survey"
+    QUESTION = "of no question of the survey"
     TOO_MANY = "with more reports than are allowed"
+    DUPLICATE = "of a sender who was counted"
     IMPOSSIBLE = "with a report that the mechanism cannot produce"
 
 
 class MessageError(ValueError):
-    """A message that the collector rejects.
+    """A message that the collector refuses.
 
     Attributes
     ----------
@@ -87,179 +80,55 @@ class MessageError(ValueError):
         self.reason = reason
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """What a collector reads from many messages.
-
-    Attributes
-    ----------
-    reports : ndarray
-        The accepted reports, one along the first axis, for `Mechanism.tally`, `evidence` or
-        `estimate`.
-    messages : int
-        How many messages were accepted.
-    rejected : Counter
-        How many messages were rejected, by `Reason`.
-    impossible : int
-        How many reports of accepted messages were left out because the mechanism cannot produce
-        them.
-    """
-
-    reports: NDArray[Any]
-    messages: int
-    rejected: Counter[Reason]
-    impossible: int
-
-
-def parameters(mechanism: Mechanism) -> bytes:
-    """Return the parameters that a message of this mechanism holds.
-
-    The digest of the domain is that of the JSON array of its labels and of the increasing indices
-    of its sensitive values, where the number of labels stands for the labels 0, ..., k - 1.
-
-    Raises
-    ------
-    TypeError
-        If `mechanism` is not a `Mechanism`.
-    """
-    _checks.instance(mechanism, "mechanism", Mechanism)
-    domain = mechanism.domain
-    labels = domain.size if isinstance(domain.labels, range) else list(domain.labels)
-    digest = sha256(_json([labels, domain.sensitive.tolist()])).hexdigest()
-    own = {f.name: getattr(mechanism, f.name) for f in fields(mechanism) if f.init and f.compare}
-    return _json(
-        own
-        | {
-            "mechanism": type(mechanism).__name__,
-            "domain": digest[:DIGEST_CHARACTERS],
-            "values": domain.size,
-        }
-    )
-
-
-def dumps(mechanism: Mechanism, reports: ArrayLike) -> bytes:
-    """Return a message that holds reports.
+def pack(digest: bytes, question: int, rows: NDArray[Any]) -> bytes:
+    """Return a message.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The mechanism that made the reports; for those of a `PersonalizedMechanism`, its common one.
-    reports : array_like
-        What `privatize` returned, one report or many.
+    digest : bytes
+        The SHA-256 digest of the survey file.
+    question : int
+        The number of the question.
+    rows : (n, ...) ndarray
+        The reports as `wire_rows` returns them.
 
     Raises
     ------
     ValueError
-        If a report is one that the mechanism cannot produce, or there are 2^32 or more.
-    TypeError
-        If an argument is of the wrong type.
+        If there are 2^32 reports or more.
     """
-    described = parameters(mechanism)
-    rows, width = wire_rows(mechanism, reports), wire_dtype(mechanism).itemsize
     if len(rows) > MOST_REPORTS:
         raise ValueError(f"reports must be at most {MOST_REPORTS}, got {len(rows)}")
-    head = HEADER.pack(MAGIC, VERSION, len(described), width, len(rows))
-    body = head + described + rows.tobytes()
+    width = rows.dtype.itemsize * int(np.prod(rows.shape[1:]))
+    head = HEADER.pack(MAGIC, VERSION, question, width, len(rows), digest)
+    body = head + rows.tobytes()
     return body + CHECKSUM.pack(zlib.crc32(body))
 
 
-def loads(mechanism: Mechanism, message: BytesLike) -> NDArray[Any]:
-    """Return the reports of one message, however many, one along the first axis.
+def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
+    """Return what stands in a message of any survey.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The collector's mechanism.
-    message : bytes-like
-        What `dumps` returned.
+    message : object
+        What came.
+
+    Returns
+    -------
+    digest : bytes
+        The SHA-256 digest of the survey file.
+    question : int
+        The number of the question.
+    width : int
+        The length of a report.
+    payload : memoryview
+        The reports, one after the other.
 
     Raises
     ------
     MessageError
-        A ValueError, if the message is not one of this format and version, was cut short or
-        damaged, was made with another mechanism or domain, or holds a report that the mechanism
-        cannot produce. Its `reason` says which.
-    TypeError
-        If an argument is of the wrong type.
+        A ValueError, if it is not an intact message of this version. Its `reason` says why.
     """
-    expected, layout = parameters(mechanism), wire_dtype(mechanism)
-    if not isinstance(message, BytesLike):
-        raise TypeError(f"message must be bytes, got {type(message).__name__}")
-    rows = np.frombuffer(_payload(message, expected, layout.itemsize), layout)
-    try:
-        return mechanism.check(rows.astype(mechanism.report_dtype.base))
-    except ValueError as impossible:
-        raise MessageError(Reason.IMPOSSIBLE, str(impossible)) from None
-
-
-def read(mechanism: Mechanism, messages: Iterable[BytesLike], max_reports: int = 1) -> Batch:
-    """Return the reports of many messages, and how much was rejected and why.
-
-    Messages that `loads` rejects, those with too many reports, and whatever is not bytes are left
-    out and counted. But where the mechanism cannot produce some reports of an intact message, these
-    alone are left out, and the others kept. The messages may come from a generator: what is held in
-    memory is proportional to what is kept.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The collector's mechanism.
-    messages : iterable of bytes-like
-        What devices sent.
-    max_reports : int, optional
-        How many reports a message may hold: one, as a device sends it, since a message of a million
-        would outvote the others. Allow more only where a relay bundles, as many as it does.
-
-    Raises
-    ------
-    ValueError
-        If `max_reports` is not a whole number of at least 1.
-    TypeError
-        If an argument is of the wrong type; a single message is no collection of messages.
-    """
-    expected, layout = parameters(mechanism), wire_dtype(mechanism)
-    if isinstance(messages, BytesLike | str) or not isinstance(messages, Iterable):
-        raise TypeError(
-            f"messages must be a collection of bytes, such as a list, got {type(messages).__name__}"
-        )
-    most = _checks.whole(max_reports, "max_reports", least=1)
-    rejected: Counter[Reason] = Counter()
-    accepted = impossible = 0
-    kept, waiting = bytearray(), bytearray()
-    for message in messages:
-        try:
-            payload = _payload(message, expected, layout.itemsize)
-        except MessageError as error:
-            rejected[error.reason] += 1
-            continue
-        if len(payload) > most * layout.itemsize:
-            rejected[Reason.TOO_MANY] += 1
-            continue
-        accepted += 1
-        waiting += payload
-        if len(waiting) >= BYTES_AT_ONCE:
-            impossible += _sift(mechanism, waiting, kept)
-            waiting = bytearray()
-    impossible += _sift(mechanism, waiting, kept)
-    reports = np.frombuffer(kept, mechanism.report_dtype)
-    return Batch(reports, accepted, rejected, impossible)
-
-
-def _sift(mechanism: Mechanism, payload: bytearray, kept: bytearray) -> int:
-    """Keep the reports that the mechanism can produce, and return the number of the others."""
-    layout, impossible = wire_dtype(mechanism), 0
-    rows = np.frombuffer(payload, layout)
-    at_once = max(1, BYTES_AT_ONCE // layout.itemsize)
-    for first in range(0, len(rows), at_once):
-        reports = rows[first : first + at_once].astype(mechanism.report_dtype.base)
-        possible = mechanism.possible(reports)
-        kept += reports[possible].tobytes()
-        impossible += int(np.count_nonzero(~possible))
-    return impossible
-
-
-def _payload(message: object, expected: bytes, width: int) -> memoryview:
-    """Return the reports of an intact message with these parameters, possible or not."""
     if not isinstance(message, BytesLike):
         raise MessageError(Reason.NOT_BYTES, f"it is of type {type(message).__name__}")
     try:
@@ -268,13 +137,16 @@ def _payload(message: object, expected: bytes, width: int) -> memoryview:
         raise MessageError(Reason.NOT_BYTES, str(released)) from None
     if not sent.startswith(MAGIC[: len(sent)]):
         raise MessageError(Reason.FORMAT, f"it starts with {sent[:4]!r}, not with {MAGIC!r}")
-    if len(sent) < HEADER.size:
-        raise MessageError(Reason.TRUNCATED, f"{len(sent)} of at least {HEADER.size} bytes")
-    _, version, described, found, n = HEADER.unpack_from(sent)
-    if version != VERSION:
-        raise MessageError(Reason.VERSION, f"it is {version}, this collector reads {VERSION}")
-    start = HEADER.size + described
-    end = start + found * n
+    if len(sent) >= VERSION_END and (version := int.from_bytes(sent[4:6], "little")) != VERSION:
+        raise MessageError(
+            Reason.VERSION,
+            f"it is {version}, this collector reads {VERSION}, in which a message holds the digest "
+            "of its survey file",
+        )
+    if len(sent) < LEAST_LENGTH:
+        raise MessageError(Reason.TRUNCATED, f"{len(sent)} of at least {LEAST_LENGTH} bytes")
+    _, _, question, width, n, digest = HEADER.unpack_from(sent)
+    end = HEADER.size + width * n
     if len(sent) < end + CHECKSUM.size:
         raise MessageError(Reason.TRUNCATED, f"{len(sent)} of {end + CHECKSUM.size} bytes")
     if len(sent) > end + CHECKSUM.size:
@@ -282,13 +154,57 @@ def _payload(message: object, expected: bytes, width: int) -> memoryview:
     content = memoryview(sent)
     if zlib.crc32(content[:end]) != CHECKSUM.unpack_from(sent, end)[0]:
         raise MessageError(Reason.CORRUPT, "its checksum is wrong")
-    if content[HEADER.size : start] != expected or found != width:
-        raise MessageError(
-            Reason.FOREIGN,
-            f"it has {excerpt(sent[HEADER.size : start])} and {found} bytes for a report, this "
-            f"collector {excerpt(expected)} and {width} bytes",
-        )
-    return content[start:end]
+    return digest, question, width, content[HEADER.size : end]
+
+
+def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
+    """Cut apart messages that stand one behind the other, as in a file to which they are appended.
+
+    What is damaged, or longer than any message should be, is skipped up to the next ``uldp`` and
+    yielded too, so that it is refused and counted: one sender cannot swallow the messages behind
+    hers.
+
+    Parameters
+    ----------
+    data : bytes or mmap
+        The messages.
+    longest : int
+        The length of the longest message that is expected.
+
+    Yields
+    ------
+    bytes
+        A message, or what is none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the data are neither bytes nor a map of a file, or `longest` is not a whole number of at
+        least 1.
+    """
+    if not isinstance(data, bytes | mmap):
+        raise TypeError(f"data must be bytes or an mmap, got {type(data).__name__}")
+    return _split(data, _checks.whole(longest, "longest", least=1))
+
+
+def _split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
+    start, size = 0, len(data)
+    while start < size:
+        head = data[start : start + HEADER.size]
+        end = start
+        if len(head) == HEADER.size and head.startswith(MAGIC):
+            _, _, _, width, n, _ = HEADER.unpack(head)
+            end = start + LEAST_LENGTH + width * n
+        if not start < end <= min(size, start + longest) or not _is_intact(data[start:end]):
+            following = data.find(MAGIC, start + 1)
+            end = following if following >= 0 else size
+        yield data[start:end]
+        start = end
+
+
+def _is_intact(message: bytes) -> bool:
+    (checksum,) = CHECKSUM.unpack(message[-CHECKSUM.size :])
+    return zlib.crc32(message[: -CHECKSUM.size]) == int(checksum)
 
 
 def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:
@@ -302,12 +218,3 @@ def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:
 def wire_rows(mechanism: Mechanism, reports: ArrayLike) -> NDArray[Any]:
     """Return reports as a message holds them, one along the first axis; refuse impossible ones."""
     return mechanism.check(reports).astype(wire_dtype(mechanism).base)
-
-
-def _json(value: object) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-
-
-def excerpt(described: bytes) -> str:
-    """Return parameters for an error message: a sender may have put anything there."""
-    return f"{described[:SHOWN_BYTES]!r}{'...' if len(described) > SHOWN_BYTES else ''}"

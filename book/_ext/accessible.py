@@ -9,8 +9,17 @@ from sphinx.application import Sphinx
 REPLACED = {
     # A deprecated role, and no item of the list in which an entry of the bibliography stands.
     'role="doc-biblioentry"': 'role="listitem"',
-    # The name of folded code is what a reader sees: "Show code cell source".
+    # The name of folded code is what a reader sees: its first line.
     '<summary aria-label="Toggle hidden content">': "<summary>",
+    # An identifier that every exercise and every solution of a page would share.
+    '<section id="exercise-content">': "<section>",
+    '<section id="solution-content">': "<section>",
+    # Folded code that says no more of itself is left out on paper.
+    '<details class="admonition hide above-input">\n<summary>\n'
+    '<p class="collapsed admonition-title">Show the code</p>': (
+        '<details class="admonition hide above-input unnamed">\n<summary>\n'
+        '<p class="collapsed admonition-title">Show the code</p>'
+    ),
 }
 
 

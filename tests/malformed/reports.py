@@ -20,6 +20,17 @@ MECHANISMS = [
     *(make(DOMAIN, 1.0) for make in uldp.mechanisms.MECHANISMS.values()),
     *(ONE_SIZE, TWO_SIZES),
 ]
+SURVEY = uldp.Survey("survey", {"uRAP": URAP, "two sizes": TWO_SIZES, "RR": MECHANISMS[0]})
+NOT_SURVEYS = [
+    None,
+    1,
+    "survey",
+    SURVEY.to_json(),
+    URAP,
+    dict(SURVEY.questions),
+    uldp.Survey,
+    object(),
+]
 
 
 @cache

@@ -17,6 +17,7 @@ from malformed.table import (
     call,
     distribution,
     real,
+    vector,
     whole,
 )
 from uldp import choosing
@@ -45,6 +46,23 @@ def calls_of_choosing() -> list[Call]:
             loss=loss,
             target=(0.1, [*target, 1e-9]),
             p=p,
+        ),
+        call(
+            choosing.users_needed,
+            mechanism=(URR, []),
+            loss=("standard_error", []),
+            target=(0.1, target),
+            p=p,
+            weights=([1.0, 0, 0, 0, 0], vector(K, 0.2)),
+        ),
+        call(
+            choosing.epsilon_needed,
+            make=(uldp.UtilityOptimizedRR, []),
+            domain=(DOMAIN, []),
+            n=n,
+            loss=("standard_error", []),
+            target=(0.1, [*target, 1e-9]),
+            weights=([1.0, 0, 0, 0, 0], vector(K, 0.2)),
         ),
         call(choosing.excess, mechanism=(URR, NOT_MECHANISMS)),
         call(

@@ -2,32 +2,33 @@
 
 from pathlib import Path
 
-from malformed.reports import URAP, not_reports, reports_of
-from malformed.table import NOT_MECHANISMS, NOT_PATHS, Call, both_tests, call, whole
+from malformed.reports import NOT_SURVEYS, SURVEY, URAP, not_reports, reports_of
+from malformed.table import NOT_PATHS, NOT_STRINGS, Call, both_tests, call, whole
 from uldp import collecting
 
 
 def calls_of_collecting() -> list[Call]:
-    mechanism, path = (URAP, NOT_MECHANISMS), ("missing", NOT_PATHS)
+    survey, path = (SURVEY, NOT_SURVEYS), ("missing", NOT_PATHS)
     not_paths = [None, 1, "missing", b"missing", Path("missing"), [1], [None], ["a", "a"], object()]
     return [
         call(
             collecting.write_reports,
             runs=False,
-            mechanism=mechanism,
+            survey=survey,
+            question=("uRAP", [*NOT_STRINGS, "", "urap"]),
             reports=(reports_of(URAP), not_reports(URAP)),
             path=path,
         ),
         call(
             collecting.tally_file,
             runs=False,
-            mechanism=mechanism,
+            survey=survey,
             path=path,
             max_reports=(..., whole(0, -1)),
         ),
         call(
             collecting.tally_files,
-            mechanism=mechanism,
+            survey=survey,
             paths=([], not_paths),
             client=(..., [1, "local", object()]),
             max_reports=(..., whole(0, -1)),

@@ -1,10 +1,22 @@
-"""Domains of values, and with tags."""
+"""Domains of values, with tags, and products."""
 
 import math
 
 import uldp
-from malformed.table import DOMAIN, HUGE, NOT_DOMAINS, NOT_LABELS, Call, K, both_tests, call
+from malformed.table import (
+    DOMAIN,
+    HUGE,
+    NOT_DOMAINS,
+    NOT_LABELS,
+    NOT_STRINGS,
+    Call,
+    K,
+    both_tests,
+    call,
+    vector,
+)
 from uldp import personalized
+from uldp.domain import ProductDomain
 
 
 def calls_of_domains() -> list[Call]:
@@ -21,10 +33,40 @@ def calls_of_domains() -> list[Call]:
         *(["home", 1], {1: 2}, object()),
     ]
     domain, tagged = uldp.Domain, personalized.TaggedDomain
+    cells = domain.product(one=["a", "b"], two=[*"abcde"], sensitive=lambda one, two: two == "a")
+    of_two = [*NOT_LABELS, [*"abc"]]
+    not_cells = [
+        *not_sensitive[:5],
+        lambda **cell: 1,
+        lambda **cell: None,
+        ["a"],
+        [20],
+        [0, 0],
+        [1.5],
+    ]
+    levels = [*NOT_LABELS[:11], ["a", "z"], ["a", "a"], [0, 0], {"z": 1}, {"a": None}, {"a": HUGE}]
     return [
         call(domain, values=([*"abcde"], not_labels), sensitive=(["a"], not_sensitive)),
         call(DOMAIN.indices, values=(["a"], NOT_LABELS)),
         call(DOMAIN.indices, values=(["a"], NOT_LABELS), secret=(True, [])),
+        call(DOMAIN.labelled, vector=([1, 2, 3, 4, 5], vector(K, 1)), name=(..., NOT_STRINGS[1:])),
+        call(
+            domain.product,
+            sensitive=(..., not_cells),
+            one=(["a", "b"], not_labels),
+            two=([*"abcde"], not_labels),
+        ),
+        call(
+            ProductDomain,
+            factors=(
+                {"a": [1, 2]},
+                [None, 1, "a", [], {}, {1: [1]}, {"a": 0}, {"a": None}, object()],
+            ),
+            sensitive=(..., not_cells),
+        ),
+        call(cells.cells, {"two": "two|values"}, one=(["b", "a"], []), two=(["a", "c"], of_two)),
+        call(cells.marginal, vector=(range(10), vector(10, 1))),
+        call(cells.weights, one=("a", []), two=({"a": 2}, levels)),
         call(tagged, base=(DOMAIN, NOT_DOMAINS), tags=(["home"], not_tags)),
     ]
 

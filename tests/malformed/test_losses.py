@@ -16,6 +16,7 @@ from malformed.table import (
     call,
     distribution,
     real,
+    vector,
     whole,
 )
 from uldp import garbling, limits, losses, optimal_theta, regimes
@@ -33,6 +34,12 @@ def calls_of_losses() -> list[Call]:
         call(losses.variances, law=law, p=p),
         call(losses.l1_loss, law=law, p=p, n=n, exact=exact),
         call(losses.l2_loss, law=law, p=p, n=n, exact=exact),
+        call(
+            losses.total_variance,
+            law=law,
+            weights=(UNIFORM, vector(K, 0.2)),
+            p=(..., distribution(K, optional=True)),
+        ),
         call(losses.worst_case, law=law, loss=loss),
         call(losses.worst_case_mass, law=law, loss=loss),
         call(regimes.worst_case_loss, mechanism=law, loss=loss),

@@ -14,10 +14,10 @@ NOT_COVERED = {
     "figures": "its functions draw what others have checked",
 }
 NOT_MADE_BY_USERS = [
-    *("Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Batch"),
+    *("Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Reading"),
     *("Collection", "FileError"),
     *("Audit", "Witness", "EmpiricalLevel", "Decomposition", "Entry", "LossTerms", "Reason"),
-    *("PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint"),
+    *("Plan", "PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint"),
     *(
         "Record",
         "Record.losses",
@@ -28,6 +28,7 @@ NOT_MADE_BY_USERS = [
     ),
     *("Point.estimate", "PersonalizedPoint.losses", "measure", "write_table"),
     "SystemChaCha",
+    *("Bootstrap", "Change", "ChiSquare", "EstimateTable", "PersonalizedTotal", "Total"),
 ]
 CALLED_WITH_WHAT_IS_CHECKED = ["count_conditions"]
 CALLS = [

@@ -27,10 +27,8 @@ USERS_BY_ATTRIBUTES = 240_000
 LIKELIHOOD = ("em", "mle")
 PERSONALIZED = ("uRR", "uRAP")
 REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10, "fig8": 100, "table1": 100}
-# Up to an hour on two cores for each figure, nearly all of it for RAPPOR; 9 attributes would take
-# as long again as 4 to 8 together.
-LIKELIHOOD_REALIZATIONS = {"fig5": 1, "fig6": 1, "fig7": 1, "fig8": 20, "table1": 100}
-LIKELIHOOD_VALUES = 6400
+LIKELIHOOD_REALIZATIONS_OF_RAPPOR = 20, 3
+MANY_VALUES = 6400
 QUICK_USERS = 1000
 
 
@@ -189,8 +187,9 @@ def _parts(point: Point, settings: Settings) -> Iterator[Point]:
         yield replace(point, methods=by_tally)
     times = settings.likelihood_realizations
     if times is None:
-        times = 1 if settings.quick else LIKELIHOOD_REALIZATIONS[point.figure]
-        if point.histogram.domain.size > LIKELIHOOD_VALUES:
-            times = 0
+        times = 1 if settings.quick else point.realizations
+        if point.mechanism == "RAPPOR":
+            few, fewer = LIKELIHOOD_REALIZATIONS_OF_RAPPOR
+            times = min(times, fewer if point.histogram.domain.size > MANY_VALUES else few)
     if by_reports and times:
         yield replace(point, methods=by_reports, realizations=times, reports=True)

@@ -32,7 +32,7 @@ class Settings:
         How often each point is measured; by default as often as in the paper.
     likelihood_realizations : int, optional
         The same for "em" and "mle" with RAPPOR and uRAP, which need each user's report; may be 0.
-        By default what two cores do in about an hour, none for more than 6400 values.
+        By default as `realizations` for uRAP, and for RAPPOR up to 20, or 3 with over 6400 values.
     methods : tuple of str, optional
         The estimators, of `METHODS` and in their order, whatever the order given.
     sampling : {"iid", "halves"}, optional
@@ -66,7 +66,7 @@ class Settings:
         metadata={
             "type": int,
             "metavar": "N",
-            "help": "of em and mle for RAPPOR and uRAP, may be 0 (up to an hour's on two cores)",
+            "help": "of em and mle for RAPPOR and uRAP, may be 0 (RAPPOR: 20 or 3)",
         },
     )
     methods: tuple[str, ...] = field(

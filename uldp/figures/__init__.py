@@ -12,7 +12,7 @@ except ModuleNotFoundError as missing:
         'uldp.figures needs the package matplotlib: pip install "uldp[figures]"'
     ) from missing
 
-from uldp.figures.estimates import estimate_maps, estimates_by_rank
+from uldp.figures.estimates import estimate_maps, estimates_by_rank, estimates_with_errors
 from uldp.figures.style import DPI, STYLES, Curve, Look, curves
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "curves",
     "estimate_maps",
     "estimates_by_rank",
+    "estimates_with_errors",
 ]

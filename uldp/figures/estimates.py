@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import PowerNorm
 from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp import _checks, inference
 from uldp.datasets import GridHistogram
+from uldp.estimators import empirical
 from uldp.figures import style
 from uldp.figures.style import Look, Panels
+from uldp.tallies import Tally
 
-__all__ = ["estimate_maps", "estimates_by_rank"]
+__all__ = ["estimate_maps", "estimates_by_rank", "estimates_with_errors"]
 
 
 def estimates_by_rank(
@@ -84,6 +87,75 @@ def estimates_by_rank(
     style.name_axes(axes, "rank of the value, most frequent first", "share of the users (%)")
     style.legend_above(axes, looks)
     return axes
+
+
+def estimates_with_errors(
+    tallies: Mapping[str, Tally],
+    values: ArrayLike | None = None,
+    truth: ArrayLike | None = None,
+    level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the empirical estimates of tallies with their intervals, a row for each value.
+
+    Parameters
+    ----------
+    tallies : mapping of str to Tally
+        By the mechanism's name, or another one for each; all over the same values.
+    values : array_like of labels or indices, optional
+        The values to draw, from the top; by default all, in the order of the domain. A star stands
+        behind those that are sensitive.
+    truth : (k,) array_like, optional
+        The true distribution, drawn as upright strokes.
+    level : float, optional
+        The probability that an interval holds its share (see `inference.intervals`).
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If there are no tallies, their values differ, a value is not among them, or the truth is not
+        a distribution.
+    """
+    if not tallies:
+        raise ValueError("tallies must not be empty: there is nothing to draw")
+    domains = [tally.law.domain for tally in tallies.values()]
+    domain = domains[0]
+    if any(other.labels != domain.labels for other in domains):
+        raise ValueError("tallies must be over the same values")
+    shown = domain.indices(np.arange(domain.size) if values is None else values, "values")
+    rows = np.arange(shown.size)
+    ax = style.one_axes(ax, 0.9 + shown.size * (0.14 + 0.12 * len(tallies)))
+    named = not style.STYLES.keys().isdisjoint(tallies)
+    looks = style.mechanism_looks(tallies) if named else style.line_looks(tallies, marked=True)
+    places = 0.22 * (np.arange(len(looks)) - (len(looks) - 1) / 2)
+    ax.axvline(0, color="0.6", linewidth=0.8)
+    for (name, look), place in zip(looks.items(), places, strict=True):
+        estimate = 100 * empirical(tallies[name])[shown]
+        low, high = 100 * inference.intervals(tallies[name], level)[shown].T
+        heights = rows + place
+        ax.hlines(heights, low, high, color=look["color"], linewidth=1.6)
+        ax.plot(estimate, heights, **look | {"linestyle": "", "markersize": 5})
+    keys = {name: look | {"linestyle": "-"} for name, look in looks.items()}
+    if truth is not None:
+        stroke: Look = {"color": "black", "marker": "|", "linestyle": "", "markeredgewidth": 1.6}
+        shares = 100 * _checks.distribution(truth, "truth", domain.size)[shown]
+        for place in places:
+            ax.plot(shares, rows + place, **stroke | {"markersize": 9})
+        keys |= {"truth": stroke | {"markersize": 9}}
+    stars = np.where(np.isin(shown, domain.sensitive), "*", "")
+    labels = [f"{domain.labels[x]}{star}" for x, star in zip(shown, stars, strict=True)]
+    ax.set_yticks(rows, labels)
+    ax.set_ylim(shown.size - 0.5, -0.5)
+    ax.set_xlabel("share of the users (%)")
+    ax.grid(axis="x", alpha=0.25)
+    style.legend_above(ax, keys)
+    return ax
 
 
 def estimate_maps(

@@ -27,7 +27,7 @@ ESTIMATORS: dict[str, Look] = {
 KINDS: dict[str, Look] = {
     "EM, distance": {"linewidth": 2.2, "marker": ""},
     "EM, certificate": {"linewidth": 0.8, "marker": ""},
-    "L-BFGS-B": {"linestyle": "", "marker": "o", "fillstyle": "none", "markersize": 6},
+    "solver": {"linestyle": "", "marker": "o", "fillstyle": "none", "markersize": 6},
 }
 
 

@@ -1,39 +1,104 @@
 """Figures of the common-mechanism experiments, from the tables of `uldp.experiments`.
 
-Measured losses are markers with bars of two standard errors, where there are some. In panels of
-the empirical estimate the lines are its forecasts; in the others they join the markers. A mechanism
-with a single row in a panel does not depend on what the horizontal axis shows, and is a level.
+Measured losses are markers with bars of two standard errors, where there are some. A bar that would
+leave a logarithmic axis, as one that includes 0 does, is cut there. In panels of the empirical
+estimate the lines are its forecasts; in the others they join the markers. A mechanism with a single
+row in a panel does not depend on what the horizontal axis shows, and is a level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 from uldp.experiments import NO_PRIVACY
 from uldp.figures import style
-from uldp.figures.style import Curve, Label, Look
+from uldp.figures.style import Curve, Label, Look, Panels
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Loss", "losses_by_attributes", "losses_by_epsilon", "losses_by_sensitive"]
+__all__ = ["Loss", "gains", "losses_by_attributes", "losses_by_epsilon", "losses_by_sensitive"]
 
 Loss = Literal["tv", "mse"]
 
 LABELS: dict[Loss, str] = {"tv": "TV", "mse": "MSE"}
 KINDS: dict[str, Look] = {"forecast": {"marker": ""}, "measured": {"linestyle": ""}}
 FOUR_ATTRIBUTES = 400
+AT_LN_K = "ε (thick line: ε = ln k)"
+
+
+def gains(
+    panels: Mapping[str, Mapping[str, Curve]],
+    claimed: tuple[float, float],
+    claimed_label: str,
+    ends: Mapping[str, float],
+    kinds: Mapping[str, Look],
+    axes: Panels = None,
+) -> NDArray[Any]:
+    """Draw by what factors mechanisms beat others over ε, beside the factors that were claimed.
+
+    Parameters
+    ----------
+    panels : mapping of str to mapping of (str, str) to Curve
+        By the title of the panel and by mechanism and kind: (m,) values of ε, (m,) factors and, if
+        they are known, (m,) standard errors of these. Bars reach two of them up and down.
+    claimed : (float, float)
+        The least and the largest factor of the claim, drawn as a band.
+    claimed_label : str
+        The label of the band.
+    ends : mapping of str to float
+        Where a panel has a thick line, by its title: ε = ln k.
+    kinds : mapping of str to dict
+        How the curves of a kind differ from the look of their mechanism.
+    axes : (number of panels,) array_like of Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    (number of panels,) ndarray of Axes
+
+    Raises
+    ------
+    ValueError
+        If there are no panels, the arrays of a curve differ in length, a coordinate is not above 0,
+        or the band has no height above 0.
+    """
+    low, high = (_checks.positive(bound, "claimed") for bound in claimed)
+    if low >= high:
+        raise ValueError(f"claimed must be two increasing factors, got {claimed}")
+    axes = style.curves(
+        panels,
+        AT_LN_K,
+        "factor by which the TV is smaller",
+        axes,
+        kinds=kinds,
+        height=3.9,
+    )
+    for ax, title in zip(axes, panels, strict=True):
+        ax.axhspan(low, high, color=style.PALE[style.GREEN], zorder=0)
+        ax.axvline(ends[title], color="0.75", linewidth=3, zorder=0)
+        ax.axhline(1, color="0.3", linewidth=1)
+        corner = ax.get_xlim()[0] * 1.1, high * 0.93
+        style.write(ax, corner, claimed_label, ha="left", va="top", size=10)
+    return axes
 
 
 def losses_by_epsilon(
-    table: DataFrame, loss: Loss, data: str, estimators: Sequence[str]
+    table: DataFrame,
+    loss: Loss,
+    data: Sequence[str],
+    estimators: Sequence[str],
+    axes: Panels = None,
 ) -> NDArray[Any]:
-    """Draw half of Figure 5 (TV) or 10 (MSE): losses over ε, with a line at ε = ln k.
+    """Draw panels of Figure 5 (TV) or 10 (MSE): losses over ε, with a line at ε = ln k.
+
+    Bars reach two standard errors up and down, and no further than the axis.
 
     Parameters
     ----------
@@ -41,32 +106,44 @@ def losses_by_epsilon(
         The table of fig5.
     loss : {"tv", "mse"}
         The loss.
-    data : str
-        The name of the data.
+    data : sequence of str
+        The names of the data.
     estimators : sequence of str
-        One panel for each, two in a row.
+        One panel for each on each of the data, two in a row.
+    axes : (m,) array_like of Axes, optional
+        Where to draw.
 
     Returns
     -------
     (m,) ndarray of Axes
-        In the order of the estimators.
+        The estimators in their order, for one of the data after the other.
 
     Raises
     ------
     ValueError
-        If the loss is neither of the two, there are no estimators, or the table has no row of one.
+        If the loss is neither of the two, there are no panels, or the table has no row of one.
     """
-    panels = {name: _select(table, name, data) for name in estimators}
-    axes = _draw(panels, -(-len(panels) // 2), loss, "epsilon", "ε (thick line: ε = ln k)")
+    panels = {}
+    for where in data:
+        for name in estimators:
+            title = name if len(data) == 1 else f"{where}, {name}"
+            panels[title] = _select(table, name, where)
+    axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2, axes=axes)
     for ax, rows in zip(axes, panels.values(), strict=True):
         ax.axvline(np.log(rows["k"].iloc[0]), color="0.75", linewidth=3, zorder=0)
     return axes
 
 
 def losses_by_sensitive(
-    table: DataFrame, loss: Loss, data: str, estimators: Sequence[str]
+    table: DataFrame,
+    loss: Loss,
+    data: Sequence[str],
+    estimators: Sequence[str],
+    axes: Panels = None,
 ) -> NDArray[Any]:
-    """Draw half of Figure 6 (TV) or 11 (MSE): losses over the number of sensitive values.
+    """Draw panels of Figure 6 (TV) or 11 (MSE): losses over the number of sensitive values.
+
+    Bars reach two standard errors up and down, and no further than the axis.
 
     Parameters
     ----------
@@ -74,10 +151,12 @@ def losses_by_sensitive(
         The table of fig6.
     loss : {"tv", "mse"}
         The loss.
-    data : str
-        The name of the data.
+    data : sequence of str
+        The names of the data.
     estimators : sequence of str
-        One row of panels for each; the columns are ε = 0.1 and ε = ln k.
+        One row of panels for each on each of the data; the columns are ε = 0.1 and ε = ln k.
+    axes : (m,) array_like of Axes, optional
+        Where to draw.
 
     Returns
     -------
@@ -87,15 +166,23 @@ def losses_by_sensitive(
     Raises
     ------
     ValueError
-        If the loss is neither of the two, there are no estimators, or the table has no row of one.
+        If the loss is neither of the two, there are no panels, or the table has no row of one.
     """
-    panels = _by_budget(table, estimators, data)
+    panels: dict[str, DataFrame] = {}
+    for where in data:
+        for name in estimators:
+            title = name if len(data) == 1 else f"{where}, {name}"
+            panels |= _by_budget(_select(table, name, where), title)
     label = r"number of sensitive values, $|\mathcal{X}_S|$"
-    return _draw(panels, len(estimators), loss, "sensitive", label)
+    return _draw(panels, loss, "sensitive", label, columns=2, axes=axes)
 
 
-def losses_by_attributes(table: DataFrame, loss: Loss, estimators: Sequence[str]) -> NDArray[Any]:
-    """Draw Figure 7 (TV) or 12 (MSE): losses over the number of attributes.
+def losses_by_attributes(
+    table: DataFrame, loss: Loss, estimator: str, axes: Panels = None
+) -> NDArray[Any]:
+    """Draw a row of Figure 7 (TV) or 12 (MSE): losses over the number of attributes.
+
+    Bars reach two standard errors up and down, and no further than the axis.
 
     Parameters
     ----------
@@ -103,40 +190,37 @@ def losses_by_attributes(table: DataFrame, loss: Loss, estimators: Sequence[str]
         The table of fig7.
     loss : {"tv", "mse"}
         The loss.
-    estimators : sequence of str
-        One row of panels for each; the columns are the values of ε.
+    estimator : str
+        The estimator; there is a panel for each ε.
+    axes : (m,) array_like of Axes, optional
+        Where to draw.
 
     Returns
     -------
     (m,) ndarray of Axes
-        Row by row.
+        By ε.
 
     Raises
     ------
     ValueError
-        If the loss is neither of the two, there are no estimators, or the table has no row of one.
+        If the loss is neither of the two or the table has no row of the estimator.
     """
     # Beyond four attributes, each has two categories.
     table = table.assign(attributes=4 + np.log2(table["k"] / FOUR_ATTRIBUTES))
-    panels = _by_budget(table, estimators)
-    label = "number of attributes"
-    axes = _draw(panels, len(estimators), loss, "attributes", label, log="y")
+    panels = _by_budget(_select(table, estimator), estimator)
+    axes = _draw(panels, loss, "attributes", "number of attributes", "y", axes=axes)
     for ax in axes:
         ax.set_xticks(sorted(table["attributes"].unique()))
     return axes
 
 
-def _by_budget(
-    table: DataFrame, estimators: Sequence[str], data: str | None = None
-) -> dict[str, DataFrame]:
-    """Return the rows of a panel for each estimator and ε, by its title."""
+def _by_budget(rows: DataFrame, title: str) -> dict[str, DataFrame]:
+    """Return the rows of a panel for each ε, by its title."""
     panels = {}
-    for name in estimators:
-        rows = _select(table, name, data)
-        for epsilon in np.unique(rows["epsilon"].dropna()):
-            at_ln_k = np.isclose(epsilon, np.log(rows["k"])).all()
-            budget = "ε = ln k" if at_ln_k else f"ε = {epsilon:g}"
-            panels[f"{name}, {budget}"] = rows[rows["epsilon"].isin([epsilon, np.nan])]
+    for epsilon in np.unique(rows["epsilon"].dropna()):
+        at_ln_k = np.isclose(epsilon, np.log(rows["k"])).all()
+        budget = "ε = ln k" if at_ln_k else f"ε = {epsilon:g}"
+        panels[f"{title}, {budget}"] = rows[rows["epsilon"].isin([epsilon, np.nan])]
     return panels
 
 
@@ -152,46 +236,71 @@ def _select(table: DataFrame, estimator: str, data: str | None = None) -> DataFr
 
 
 def _draw(
-    panels: Mapping[str, DataFrame], rows: int, loss: Loss, x: str, label: str, log: str = "xy"
+    panels: Mapping[str, DataFrame],
+    loss: Loss,
+    x: str,
+    label: str,
+    log: str = "xy",
+    *,
+    columns: int | None = None,
+    axes: Panels = None,
 ) -> NDArray[Any]:
-    """Draw panels by their titles.
+    """Draw panels by their titles, in rows of `columns`.
 
     The vertical axis is one for the empirical estimate, whose losses have no bound, and one for
     the others.
     """
     _checks.choice(loss, "loss", LABELS)
-    drawn = {title.replace("_", " "): _curves(of, x, loss) for title, of in panels.items()}
+    drawn = {title.replace("_", " "): dict(_curves(of, x, loss)) for title, of in panels.items()}
+    rows = -(-len(panels) // columns) if columns else 1
     axes = style.curves(
         drawn,
         label,
         LABELS[loss],
+        axes,
         kinds=KINDS,
         log=log,
-        columns=-(-len(panels) // max(rows, 1)),
+        columns=columns,
         sharey=False,
-        height=0.8 + 2.3 * rows,
+        height=0.9 + 2.3 * rows,
     )
     for empirical in (True, False):
-        alike = [ax for ax in axes if ax.get_title().startswith("empirical") == empirical]
+        alike = [ax for ax in axes if ("empirical" in ax.get_title()) == empirical]
         limits = [ax.get_ylim() for ax in alike]
         for ax in alike:
             ax.set_ylim(np.min(limits), np.max(limits))
     style.log_axes(axes, "y")
+    for ax, of in zip(axes, panels.values(), strict=True):
+        for line in ax.lines:
+            line.set_markevery(None)
+        for name, members in of.groupby("mechanism"):
+            if len(members) > 1:
+                across, means, errors = members[[x, loss, f"{loss}_error"]].dropna().to_numpy().T
+                look = style.mechanism_looks([str(name)])[str(name)]
+                _draw_bars(ax, across, means, errors, look["color"])
     return axes
 
 
-def _curves(rows: DataFrame, x: str, loss: Loss) -> dict[Label, Curve]:
-    """Return the curves of a panel by the mechanism, and kind in the empirical estimate's."""
-    curves: dict[Label, Curve] = {}
+def _draw_bars(
+    ax: Axes, x: ArrayLike, means: NDArray[Any], errors: NDArray[Any], color: str
+) -> None:
+    """Draw bars of two standard errors, cut where they would leave the axis."""
+    reach = 2 * errors
+    lowest, highest = ax.get_ylim()
+    ends = np.minimum(reach, means - lowest), np.minimum(reach, highest - means)
+    ax.errorbar(x, means, ends, fmt="none", ecolor=color)
+
+
+def _curves(rows: DataFrame, x: str, loss: Loss) -> Iterator[tuple[Label, Curve]]:
+    """Yield the curves of a panel by the mechanism, and kind in the empirical estimate's."""
     ends = rows.loc[rows["mechanism"] != NO_PRIVACY, x].agg(["min", "max"])
     for key, members in rows.sort_values(x).groupby("mechanism"):
         name, losses, forecasts = str(key), members[loss], members[f"expected_{loss}"]
-        measured = members[x], losses, members[f"{loss}_error"].fillna(0)
         lines = losses if forecasts.hasnans else forecasts
         if len(members) == 1:
-            curves[name, "forecast"] = ends, lines.repeat(2)
+            yield (name, "forecast"), (ends, lines.repeat(2))
         elif forecasts.hasnans:
-            curves[name] = measured
+            yield name, (members[x], losses)
         else:
-            curves |= {(name, "forecast"): (members[x], lines), (name, "measured"): measured}
-    return curves
+            yield (name, "forecast"), (members[x], lines)
+            yield (name, "measured"), (members[x], losses)

@@ -1,9 +1,10 @@
-"""Figures on the losses: how they change with p(X_S), worst cases, and exact over approximate."""
+"""Figures on the losses: how they change with p(X_S), and where they are largest, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from uldp import _checks
 from uldp.figures import style
 from uldp.figures.style import Curve, Panels
 
-__all__ = ["WorstCases", "losses_by_mass", "worst_case_planes"]
+__all__ = ["WorstCases", "losses_by_mass", "support_levels", "worst_case_planes"]
 
 HATCH = "///"
+HOLDERS = ("holders, sensitive", "holders, non-sensitive")
 CONTOURS = (0.05, 0.2, 0.4, 0.6, 0.8)
 REGIONS: tuple[tuple[float, float, str, dict[str, Any]], ...] = (
     (0.03, 0.03, "uniform\nover $\\mathcal{X}_N$", {"ha": "left", "va": "bottom"}),
@@ -50,18 +52,27 @@ class WorstCases:
 
 
 def losses_by_mass(
-    panels: Mapping[str, Mapping[str, Curve]], ylabel: str, axes: Panels = None
+    panels: Mapping[str, Mapping[str, Curve]],
+    ylabel: str,
+    axes: Panels = None,
+    *,
+    points: Mapping[str, Curve] | None = None,
 ) -> NDArray[Any]:
     """Draw how a loss depends on p(X_S), and dot the highest point of each line.
+
+    The lines of a panel whose title is the name of a mechanism have its colour.
 
     Parameters
     ----------
     panels : mapping of str to mapping of str to (p(X_S), losses)
-        By the title of their panel and the label of their line; line styles repeat after four.
+        By the title of their panel and the label of their line; line styles repeat after four, in
+        other panels after five.
     ylabel : str
         What the loss is, or what it is relative to.
     axes : (number of panels,) array_like of Axes, optional
         Where to draw.
+    points : mapping of str to (p(X_S), losses), optional
+        Losses to be drawn as small grey points below the lines, by the title of their panel.
 
     Returns
     -------
@@ -74,13 +85,73 @@ def losses_by_mass(
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 3.6), sharey=True, axes=axes)
     for ax, (title, curves) in zip(axes, panels.items(), strict=True):
-        style.draw_curves({title: curves}, [ax], style.line_looks(curves))
+        looks = style.line_looks(curves)
+        if title in style.STYLES:
+            shades = zip(curves, cycle(("-", "--", "-.", ":")), strict=False)
+            color = style.STYLES[title]["color"]
+            looks = {label: looks[label] | {"color": color, "linestyle": s} for label, s in shades}
+        style.draw_curves({title: curves}, [ax], looks)
         for line in list(ax.lines):
             top = line.get_xydata()[line.get_ydata().argmax()]
             ax.plot(*top, "o", color=line.get_color(), markersize=7, clip_on=False)
+        if points and title in points:
+            scattered = style.checked(points[title], f"points of {title!r}")
+            ax.plot(*scattered, ".", color=style.GREY, markersize=3, zorder=0)
         ax.set_xlim(0, 1)
         ax.legend(loc="lower left", fontsize=9)
     style.name_axes(axes, r"$p(\mathcal{X}_S)$", ylabel)
+    return axes
+
+
+def support_levels(
+    panels: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    sensitive: ArrayLike,
+    axes: Panels = None,
+) -> NDArray[Any]:
+    """Draw how often reports support each value: from those who hold another, and who hold it.
+
+    Parameters
+    ----------
+    panels : mapping of str to ((k,), (k,)) array_like
+        By the title of their panel, the probabilities that a report supports each value if nobody
+        holds it, o(x), and what its holders add to them, g(x) p(x).
+    sensitive : (k,) array_like of bool
+        Which values are sensitive.
+    axes : (number of panels,) array_like of Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    (number of panels,) ndarray of Axes
+
+    Raises
+    ------
+    ValueError
+        If there are no panels or arrays do not fit together.
+    """
+    axes = style.make_axes(len(panels), (style.WIDTH, 2.8), sharey=True, axes=axes)
+    marked = _checks.numbers(np.multiply(sensitive, 1.0), "sensitive", (-1,)) > 0
+    groups = ((marked, style.BLUE, "\\\\"), (~marked, style.ORANGE, ""))
+    for ax, (title, (floor, added)) in zip(axes, panels.items(), strict=True):
+        floors = _checks.numbers(floor, f"floor of {title!r}", marked.shape)
+        rises = _checks.numbers(added, f"rise of {title!r}", marked.shape)
+        values = np.arange(1, marked.size + 1)
+        ax.bar(values, floors, color="0.8", edgecolor=style.GREY, hatch=HATCH, linewidth=0.5)
+        for members, color, hatch in groups:
+            parts: dict[str, Any] = {"color": style.PALE[color], "edgecolor": color, "hatch": hatch}
+            ax.bar(values[members], rises[members], bottom=floors[members], **parts)
+        ax.axhline((floors + rises).max(), color="black", linewidth=1, linestyle=":")
+        ax.set_title(title)
+        ax.set_xticks(values)
+    style.name_axes(axes, "value $x$", "$m(x)$")
+    kinds = (
+        Patch(facecolor="0.8", edgecolor=style.GREY, hatch=HATCH, label="others"),
+        *(
+            Patch(facecolor=style.PALE[color], edgecolor=color, hatch=hatch, label=label)
+            for (_, color, hatch), label in zip(groups, HOLDERS, strict=True)
+        ),
+    )
+    style.legend_above(axes, kinds)
     return axes
 
 

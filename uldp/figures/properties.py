@@ -16,7 +16,7 @@ from uldp import _checks
 from uldp.figures import style
 from uldp.figures.style import Panels
 
-__all__ = ["Levels", "definition_regions"]
+__all__ = ["Levels", "definition_regions", "promises"]
 
 REGIONS = {
     "OSLDP only": ("#F5EFA3", "...", "#9A9020"),
@@ -88,6 +88,56 @@ def definition_regions(
         ax.set(title=title, aspect="equal", xlim=(0, 1), ylim=(0, 1))
     style.name_axes(axes, "a", "b")
     return axes
+
+
+def promises(cases: Mapping[str, tuple[float, float]], ax: Axes | None = None) -> Axes:
+    """Draw the promised and the found e^level of cases, one in a row, on a logarithmic axis.
+
+    What is found is blue if the promise is kept and orange if it is broken; where there is no level
+    the mark is an arrow at the right edge.
+
+    Parameters
+    ----------
+    cases : mapping of str to (promised, found)
+        Factors e^ε, at least 1, by the name of their row, from above; found is infinite where there
+        is no level.
+    ax : Axes, optional
+        Where to draw.
+
+    Raises
+    ------
+    ValueError
+        If there are no cases, a factor is below 1 or not a number, or a promise is infinite.
+    """
+    if not cases:
+        raise ValueError("there must be at least one case to draw, got none")
+    promised, found = np.array([[float(x) for x in pair] for pair in cases.values()]).T
+    if not (np.isfinite(promised).all() and promised.min() >= 1 and (found >= 1).all()):
+        raise ValueError("cases must have factors of at least 1 and finite promises")
+    ax = style.one_axes(ax, 1.1 + 0.32 * len(cases))
+    finite = np.isfinite(found)
+    right = 1.7 * max(promised.max(), found[finite].max(initial=1))
+    rows, ends = np.arange(len(cases)), np.where(finite, found, right)
+    broken = found > promised * (1 + TOLERANCE)
+    bar: style.Look = {"color": "black", "marker": "|", "linestyle": "", "markeredgewidth": 2}
+    ax.plot(promised, rows, **bar, markersize=16)
+    keys = {"promised": bar | {"markersize": 12}}
+    for name, chosen, color, marker in (
+        ("kept", ~broken, style.BLUE, "o"),
+        ("broken", broken & finite, style.ORANGE, "X"),
+        ("no level", ~finite, style.ORANGE, ">"),
+    ):
+        if chosen.any():
+            dot: style.Look = {"color": color, "marker": marker, "linestyle": "", "markersize": 8}
+            ax.hlines(rows[chosen], promised[chosen], ends[chosen], colors=color, linewidth=1.4)
+            ax.plot(ends[chosen], rows[chosen], **dot, clip_on=False, zorder=3)
+            keys[name] = dot
+    ax.set_yticks(rows, list(cases))
+    ax.set(xlim=(1, right), ylim=(len(cases) - 0.5, -0.5), xlabel="$e^{\\varepsilon}$")
+    style.log_axes([ax], "x")
+    ax.grid(axis="x", alpha=0.25)
+    style.legend_above(ax, keys)
+    return ax
 
 
 def _least_ratios(levels: ArrayLike, name: str, size: int) -> NDArray[Any]:

@@ -7,7 +7,7 @@ are the same two with every value sensitive, which is ordinary local differentia
 
 A mechanism is a file here that reads like its definition: a class on `IndexReports`, `NumberedSets`
 or `SetReports`, with a decoder of `uldp.decoders`. One line in the module ``registry`` makes it known
-to `MECHANISMS`, and so to `uldp.compare`, to the wire format and to every test by enumeration.
+to `MECHANISMS`, and so to `uldp.compare`, to surveys and to every test by enumeration.
 """
 
 from collections.abc import Callable

@@ -61,6 +61,17 @@ class BlockLaw:
         self.revealed = float(self.weights @ self.shown) if s else 1.0
         lock_arrays(self)
 
+    def pairs(self, size: int) -> tuple[float, float, float]:
+        """Return the chances that a set of one of the sizes holds two given values.
+
+        They are those of a user who holds one of the two, a third sensitive value, or one of X_N;
+        the last one with the chance to send a set at all.
+        """
+        d, others, thirds = self.sizes[size], max(self.s - 1, 1), max(self.s - 2, 1)
+        with_own = self.own[size] * (d - 1) / others
+        with_neither = (with_own * (d - 2) + self.not_own[size] * d * (d - 1) / others) / thirds
+        return with_own, with_neither, self.hidden[size] * self.held[size] * (d - 1) / others
+
     def apply_pairs(
         self, size: int, p: NDArray[np.float64], foreign: float, w: NDArray[np.float64]
     ) -> NDArray[np.float64]:
@@ -77,10 +88,7 @@ class BlockLaw:
         w : (s, m) ndarray
             What P is applied to.
         """
-        d, others, thirds = self.sizes[size], max(self.s - 1, 1), max(self.s - 2, 1)
-        with_own = self.own[size] * (d - 1) / others
-        with_neither = (with_own * (d - 2) + self.not_own[size] * d * (d - 1) / others) / thirds
-        of_foreign = self.hidden[size] * self.held[size] * (d - 1) / others
+        with_own, with_neither, of_foreign = self.pairs(size)
         of_all, lean = with_neither * p.sum() + of_foreign * foreign, with_own - with_neither
         rest, rest_p = w.sum(axis=0) - w, p @ w - p[:, None] * w
         applied: NDArray[np.float64] = of_all * rest + lean * (p[:, None] * rest + rest_p)
@@ -202,6 +210,34 @@ class BlockDecoder(OutcomeDecoder):
         applied[S] += self.absent * from_revealed
         applied[N] += self.unnamed * from_revealed + (self.named - self.unnamed) * shown * products
         return applied.reshape(weights.shape)
+
+    def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return E[(D_y · w)²] by the value behind the report y, in O(k) for each size."""
+        law, S, N = self.law, self.sensitive, self.nonsensitive
+        own, of_N = weights[S], weights[N].sum()
+        rest, rest_squares = own.sum() - own, own @ own - own**2
+        moments = np.zeros(weights.size)
+        for i, weight in enumerate(law.weights):
+            with_own, with_neither, of_foreign = law.pairs(i)
+            start, contrast = self.outside[i] * own.sum() + self.hidden[i] * of_N, self.contrast[i]
+            mean = law.own[i] * own + law.fellow[i] * rest
+            square = law.own[i] * own**2 + law.fellow[i] * rest_squares
+            square += 2 * with_own * own * rest + with_neither * (rest**2 - rest_squares)
+            moments[S] += weight * (start**2 + 2 * start * contrast * mean + contrast**2 * square)
+            held = law.hidden[i] * law.held[i]
+            mean = held * own.sum()
+            square = held * (own @ own) + of_foreign * (own.sum() ** 2 - own @ own)
+            sent = law.hidden[i] * start**2 + 2 * start * contrast * mean + contrast**2 * square
+            moments[N] += weight * sent
+        named = (self.named - self.unnamed) * weights[N]
+        revealed = self.absent * own.sum() + self.unnamed * of_N + named
+        moments[N] += law.revealed * revealed**2
+        return moments
+
+    @property
+    def sums_to_one(self) -> bool:
+        """It does, as the mean of 1/m_d makes the masses of X_S and X_N."""
+        return True
 
     @property
     def slope(self) -> float:

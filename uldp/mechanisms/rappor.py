@@ -83,6 +83,11 @@ class UtilityOptimizedRappor(SetReports):
             log_odds = float(logit(theta))
         set_fields(self, theta=theta, _chosen=self.theta, _log_odds=log_odds)
 
+    @property
+    def has_default_theta(self) -> bool:
+        """Whether θ is the paper's because no other was asked for."""
+        return self._chosen is None
+
     @cached_property
     def decoder(self) -> SupportDecoder:
         """θ and d1 on X_S, 1 - d2 = θ(1 - e^-ε) and 0 on X_N."""

@@ -1,0 +1,149 @@
+/** A label of a survey file: a string, or a whole number. */
+export type Label = string | number;
+
+/** A probability and its complement. */
+export type Pair = readonly [p: number, complement: number];
+
+/** A user's secret map: her sensitive labels, each with its tag. It never leaves the device. */
+export type Secrets = ReadonlyMap<Label, string> | Readonly<Record<string, string>>;
+
+export interface Options {
+  /** For a question with tags: an answer that is in the map is replaced by the bot of its tag. */
+  secrets?: Secrets;
+}
+
+export type Mechanism = "RR" | "RAPPOR" | "uRR" | "uRAP" | "uBD";
+
+/** The words for why a message is refused; `open` knows all but the last two. */
+export type Reason =
+  | "not bytes"
+  | "not of this format"
+  | "shorter than it says"
+  | "of another version"
+  | "damaged on the way"
+  | "of another survey"
+  | "of no question of the survey"
+  | "with more reports than are allowed"
+  | "with a report that the mechanism cannot produce";
+
+/** RR and uRR; empty if no value is sensitive. */
+export interface ResponseLaw {
+  readonly replaced?: Pair;
+}
+
+/** RAPPOR and uRAP; without what no value needs. */
+export interface BitLaw {
+  readonly own?: Pair;
+  readonly other?: Pair;
+  readonly shown?: Pair;
+}
+
+/** One size of uBD. */
+export interface BlockLaw {
+  readonly size: number;
+  readonly weight: Pair;
+  readonly held: Pair;
+  readonly hidden: Pair;
+}
+
+/** A question of a survey; it cannot be changed. */
+export interface Question {
+  /** Its place in the file, from 0. */
+  readonly number: number;
+  readonly name: string;
+  /** The labels in their order, or a number k, which stands for 0 .. k - 1. */
+  readonly labels: readonly Label[] | number;
+  /** The tags of the personalized mechanism; empty if there are none. */
+  readonly tags: readonly string[];
+  /** The number of values, the bots of the tags included. */
+  readonly size: number;
+  /** The numbers of the sensitive values, bots included, in increasing order. */
+  readonly sensitiveValues: readonly number[];
+  readonly mechanism: Mechanism;
+  readonly epsilon: number;
+  /** The probabilities of a device's decisions; of uBD one law for each size. */
+  readonly decisions: ResponseLaw | BitLaw | readonly BlockLaw[];
+  /** The length of a report. */
+  readonly reportBytes: number;
+}
+
+/** A survey; it cannot be changed. */
+export interface Survey {
+  readonly id: string;
+  /** The exact text of the file. */
+  readonly text: string;
+  /** The SHA-256 digest of the text in UTF-8, in hexadecimal digits. */
+  readonly digest: string;
+  readonly questions: readonly Question[];
+
+  /**
+   * Perturb an answer and return the message to be sent.
+   *
+   * @param question The name of the question.
+   * @param answer A label as in the file, of the same type.
+   * @throws {SurveyError} If there is no such question or label, or the secret map does not fit. The
+   *   error names what is wrong, and neither the answer nor anything of the map.
+   */
+  privatize(question: string, answer: Label, options?: Options): Uint8Array;
+
+  /** Return the question of a name. */
+  question(name: string): Question;
+
+  /** Return a message of reports that were made before, one after the other. */
+  message(question: string, reports: Uint8Array): Uint8Array;
+
+  /**
+   * Return what a message holds; whether the mechanism can produce the reports is not looked at.
+   *
+   * @throws {MessageError} If it is not an intact message of this survey.
+   */
+  open(message: unknown): { question: Question; count: number; reports: Uint8Array };
+}
+
+/** What is wrong with a survey, an answer or a secret map. It names the place, never the value. */
+export class SurveyError extends Error {}
+
+/** Why a message is not taken. */
+export class MessageError extends Error {
+  constructor(reason: Reason);
+  readonly reason: Reason;
+}
+
+/**
+ * Read a survey file.
+ *
+ * @param file Its exact text, or its bytes.
+ * @throws {SurveyError} If it is none. The error names the place.
+ */
+export function parseSurvey(file: string | ArrayBuffer | ArrayBufferView): Survey;
+
+/** What decides: `Coins`, or what stands in for them in a test. */
+export interface RandomChoices {
+  /** Return true with probability p. The last argument names the decision as the format does. */
+  decide(p: number, complement: number, name?: string): boolean;
+  /** Return one of 0 .. n - 1, all equally likely. */
+  choose(n: number, name?: string): number;
+}
+
+/** Exact random choices, from a function that fills an array with random bits. */
+export class Coins implements RandomChoices {
+  constructor(fill: (words: Uint32Array) => unknown);
+  decide(p: number, complement: number, name?: string): boolean;
+  choose(n: number, name?: string): number;
+}
+
+/**
+ * Make a message as `survey.privatize` does, from given random choices.
+ *
+ * For tests, and for pages that show a mechanism at work; never for an answer that somebody gives.
+ */
+export function rehearse(
+  survey: Survey,
+  question: string,
+  answer: Label,
+  coins: RandomChoices,
+  options?: Options,
+): Uint8Array;
+
+/** Return the SHA-256 digest of bytes. */
+export function sha256(bytes: Uint8Array): Uint8Array;

@@ -1,0 +1,204 @@
+// What the tests of the client ask of it: a task with its input, as JSON, in; the answer, as JSON, out.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
+import { collect, losses, projected, talliesFile } from "../client/collector.mjs";
+
+const HEADER_BYTES = 48;
+const hex = (bytes) => Buffer.from(bytes).toString("hex");
+const bytesOf = (text) => new Uint8Array(Buffer.from(text, "hex"));
+const labelsOf = ({ labels }) =>
+  Array.isArray(labels) ? labels : Array.from({ length: labels }, (_, label) => label);
+const reportOf = (message) => message.subarray(HEADER_BYTES, message.length - 4);
+
+/** The error that something is refused with, or nothing. */
+function refusal(action) {
+  try {
+    action();
+    return null;
+  } catch (error) {
+    const { name, message, stack, reason = null } = error;
+    return { name, message, stack, reason };
+  }
+}
+
+/** Coins that decide as they are told, and then for the first possibility; they note everything. */
+class ToldCoins {
+  constructor(told) {
+    this.told = told;
+    this.made = [];
+  }
+
+  decide(p, complement, name) {
+    return this.#make({ name, chances: [complement, p] }) === 1;
+  }
+
+  choose(n, name) {
+    return this.#make({ name, chances: null, n });
+  }
+
+  #make(choice) {
+    const place = this.made.length;
+    const first = choice.chances ? choice.chances.findIndex((chance) => chance > 0) : 0;
+    const made = place < this.told.length ? this.told[place] : first;
+    this.made.push({ ...choice, made });
+    return made;
+  }
+}
+
+/** The next combination of choices, in the order of an odometer, or nothing after the last. */
+function following(made) {
+  for (let place = made.length - 1; place >= 0; place--) {
+    const { chances, n = 2, made: chosen } = made[place];
+    for (let next = chosen + 1; next < n; next++) {
+      if (!chances || chances[next] > 0) return [...made.slice(0, place).map((m) => m.made), next];
+    }
+  }
+  return null;
+}
+
+/** All choices that a device can make for an answer, each with its report. */
+function leaves(survey, question, answer, options) {
+  const found = [];
+  let told = [];
+  while (told) {
+    const coins = new ToldCoins(told);
+    const report = reportOf(rehearse(survey, question.name, answer, coins, options));
+    const steps = coins.made.map(({ name, n }) => (n ? `${name} of ${n}` : name));
+    const path = coins.made.map(({ chances, n, made }) => (n ? [n] : [chances[1], chances[0], made]));
+    found.push({ report: hex(report), steps: steps.join(", "), path });
+    told = following(coins.made);
+  }
+  return found;
+}
+
+const TASKS = {
+  digests: (texts) => texts.map((text) => hex(sha256(bytesOf(text)))),
+
+  facts: (texts) =>
+    texts.map((text) => {
+      const survey = parseSurvey(text);
+      const questions = survey.questions.map((one) => ({
+        name: one.name,
+        values: one.size,
+        report_bytes: one.reportBytes,
+        sensitive_values: one.sensitiveValues,
+        decisions: one.decisions,
+      }));
+      return { digest: survey.digest, id: survey.id, questions };
+    }),
+
+  messages: ({ text, reports }) => {
+    const survey = parseSurvey(text);
+    return reports.map(([question, some]) => hex(survey.message(question, bytesOf(some))));
+  },
+
+  collected: ({ text, messages, maxReports, asked = {} }) => {
+    const survey = parseSurvey(text);
+    const read = collect(survey, messages.map(bytesOf), { maxReports });
+    const questions = [...read.tallies.values()].map((tally) => ({
+      n: tally.n,
+      counts: tally.counts,
+      estimate: tally.n ? tally.estimate() : null,
+      projected: tally.n ? projected(tally.estimate()) : null,
+      standard_errors: tally.n > 1 ? tally.standardErrors() : null,
+      losses: (asked[tally.question.name] ?? []).map(({ p, n }) => losses(tally.question, p, n)),
+    }));
+    const file = talliesFile(survey, read.tallies);
+    return { questions, accepted: read.messages, refused: read.refused, file };
+  },
+
+  reasons: ({ text, messages, maxReports }) => {
+    const survey = parseSurvey(text);
+    return messages.map((one) => collect(survey, [bytesOf(one)], { maxReports }).refused);
+  },
+
+  laws: (texts) =>
+    texts.map(({ text, names }) => {
+      const survey = parseSurvey(text);
+      return names.map((name) => {
+        const question = survey.question(name);
+        const [first] = labelsOf(question);
+        const own = labelsOf(question).map((label) => leaves(survey, question, label));
+        const secret = question.tags.map((tag) =>
+          leaves(survey, question, first, { secrets: new Map([[first, tag]]) }),
+        );
+        return [...own, ...secret];
+      });
+    }),
+
+  lawsOf: ({ text, question, cases }) => {
+    const survey = parseSurvey(text);
+    return cases.map(([answer, entries]) =>
+      leaves(survey, survey.question(question), answer, { secrets: new Map(entries) }),
+    );
+  },
+
+  coins: (scripts) =>
+    scripts.map(({ p, complement, n, words }) => {
+      let used = 0;
+      const coins = new Coins((wanted) => {
+        wanted.set(words.slice(used, used + wanted.length));
+        used += wanted.length;
+      });
+      const made = n ? coins.choose(n) : coins.decide(p, complement);
+      return [made, coins.choose(2 ** 32)];
+    }),
+
+  withoutRandomness: ({ text, question, answer }) => {
+    const survey = parseSurvey(text);
+    const value = () => {
+      throw new Error("no random bits");
+    };
+    Object.defineProperty(globalThis.crypto, "getRandomValues", { value });
+    return refusal(() => survey.privatize(question, answer));
+  },
+
+  wiped: (draws) => {
+    let kept = [];
+    const coins = new Coins((words) => (kept = words.fill(7)));
+    for (let draw = 0; draw < draws; draw++) coins.choose(2);
+    return [...kept];
+  },
+
+  refusedSurveys: (texts) => texts.map((text) => refusal(() => parseSurvey(text))),
+
+  refusedBytes: (texts) => texts.map((text) => refusal(() => parseSurvey(bytesOf(text)))),
+
+  refusedAnswers: ({ text, answers }) => {
+    const survey = parseSurvey(text);
+    return answers.map(([question, answer, options, entries]) => {
+      const secrets = entries ? { secrets: new Map(entries) } : undefined;
+      return refusal(() => survey.privatize(question, answer, options ?? secrets));
+    });
+  },
+
+  sent: ({ text, answers, path }) => {
+    const survey = parseSurvey(text);
+    const messages = answers.map(([question, answer, secrets]) =>
+      survey.privatize(question, answer, secrets ? { secrets: new Map(secrets) } : undefined),
+    );
+    writeFileSync(path, Buffer.concat(messages));
+    return messages.length;
+  },
+
+  histogram: ({ text, question, users }) => {
+    const survey = parseSurvey(text);
+    const asked = survey.question(question);
+    const bits = 8 * asked.reportBytes;
+    return labelsOf(asked).map((label) => {
+      const counts = new Array(2 ** bits).fill(0);
+      for (let user = 0; user < users; user++) {
+        const message = survey.privatize(question, label);
+        counts[message[HEADER_BYTES] + (bits > 8 ? 256 * message[HEADER_BYTES + 1] : 0)] += 1;
+      }
+      const seen = counts.map((n, report) => [report, n]).filter(([, n]) => n);
+      return Object.fromEntries(
+        seen.map(([report, n]) => [hex([report, report >> 8].slice(0, bits / 8)), n]),
+      );
+    });
+  },
+};
+
+const { task, input } = JSON.parse(readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(TASKS[task](input)));

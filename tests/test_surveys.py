@@ -1,0 +1,621 @@
+"""The survey file: what is written is read, by the schema too, and what is no survey is named."""
+
+import hashlib
+import importlib.util
+import json
+import math
+import pickle
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import mpmath
+import numpy as np
+import pytest
+from cases import MECHANISMS
+from hypothesis import given, settings, strategies as st
+
+import uldp
+from uldp import surveys, wire
+from uldp.personalized import TaggedDomain
+from uldp.surveys import Survey, Tallies
+
+ROOT = Path(__file__).parents[1]
+DOMAIN = uldp.Domain(["good", "fair", "bad", "café"], sensitive=["bad", "good"])
+CELLS = uldp.Domain.product(
+    age=["18-29", "30+"], doses=[0, 1, 2], sensitive=lambda age, doses: doses > 0
+)
+PLACES = TaggedDomain(uldp.Domain(["park", "clinic", "elm street"], ["clinic"]), ["home", "others"])
+DOMAINS = {
+    "labels": DOMAIN,
+    "a number": uldp.Domain(5, sensitive=[0, 3, 4]),
+    "whole numbers": uldp.Domain([30, -(2**53) + 1, 2**53 - 1], sensitive=[30]),
+    "nothing sensitive": uldp.Domain(["a", "b"]),
+    "all sensitive": uldp.Domain(3, sensitive=range(3)),
+    "one value": uldp.Domain(1),
+    "a product": CELLS,
+    "with tags": PLACES,
+    "a product with tags": TaggedDomain(CELLS, ["home"]),
+    "numbers with tags": TaggedDomain(uldp.Domain(3), ["home"]),
+}
+SCHEMA = jsonschema.Draft202012Validator(surveys.schema())
+
+
+def questions(domain: uldp.Domain, epsilon: float = 1.0) -> dict[str, uldp.Mechanism]:
+    """Every mechanism over a domain, but those whose θ a file does not hold."""
+    every = {name: make(domain, epsilon) for name, make in MECHANISMS.items()}
+    return {
+        name: one
+        for name, one in every.items()
+        if getattr(one, "theta", 0.5) < 1 or one.has_default_theta
+    }
+
+
+SURVEYS = [
+    *(Survey(name, questions(domain)) for name, domain in DOMAINS.items()),
+    *(Survey(f"ε = {e}", questions(DOMAIN, e)) for e in (1e-9, 0.1, 30, 80, 500)),
+]
+
+
+@pytest.mark.parametrize("survey", SURVEYS, ids=lambda survey: survey.id)
+def test_a_survey_comes_back(survey):
+    text = survey.to_json()
+    for other in (Survey.from_json(text), Survey.from_json(text.encode("utf-8"))):
+        assert other == survey
+        assert hash(other) == hash(survey)
+        assert other.to_json() == text
+        assert other.digest == hashlib.sha256(text.encode("utf-8")).hexdigest()
+        assert other.id == survey.id
+        assert dict(other.questions) == dict(survey.questions)
+        assert [*other.questions] == [*survey.questions]
+        kinds = [type(one.domain) for one in other.questions.values()]
+        assert kinds == [type(one.domain) for one in survey.questions.values()]
+    SCHEMA.validate(json.loads(text))
+
+
+def test_the_mechanisms_are_those_that_were_given():
+    """With every parameter, so that their laws are the same to the last digit."""
+    rappor = {
+        f"{theta}, {epsilon}": uldp.UtilityOptimizedRappor(DOMAIN, epsilon, theta)
+        for theta in (None, "optimal", 0.5, 0.1, 1e-80, 1 - 2**-53)
+        for epsilon in (1e-9, 0.3, 1, 10.5)
+    }
+    survey = Survey("θ", rappor)
+    for name, given_one in rappor.items():
+        read = survey.questions[name]
+        assert (read.theta, read.epsilon) == (given_one.theta, given_one.epsilon)
+        for law in ("own", "not_own", "other", "not_other"):
+            np.testing.assert_allclose(
+                getattr(read.decoder, law), getattr(given_one.decoder, law), rtol=1e-14
+            )
+    weights = {1: 0.1 + 0.2, 2: 1 - (0.1 + 0.2)}
+    survey = Survey("λ", {"uBD": uldp.UtilityOptimizedBlockDesign(DOMAIN, 1 / 3, weights)})
+    assert survey.questions["uBD"].sizes == tuple(weights.items())
+    assert survey.questions["uBD"].epsilon == 1 / 3
+
+
+def test_the_default_theta_is_not_written_and_fits_any_epsilon():
+    survey = Survey("θ", {"RAPPOR": uldp.Rappor(DOMAIN, 300.0)})
+    assert "theta" not in survey.to_json()
+    assert survey.questions["RAPPOR"].decoder.not_own[0] == pytest.approx(math.exp(-150), rel=1e-12)
+    best = uldp.UtilityOptimizedRappor(DOMAIN, 300.0, "optimal")
+    with pytest.raises(
+        ValueError, match=r"questions\[0\]: theta must lie strictly between 0 and 1"
+    ):
+        Survey("θ", {"uRAP": best})
+
+
+def test_the_documented_example():
+    page = (ROOT / "book" / "survey_format.md").read_text(encoding="utf-8")
+    example = page.split("```json\n")[1].split("```")[0]
+    survey = Survey.from_json(example)
+    assert survey.to_json() == example
+    mood = uldp.Domain(["good", "fair", "bad"], sensitive=["bad"])
+    places = uldp.Domain(["park", "clinic", "elm street", "oak street"], sensitive=["clinic"])
+    expected = {
+        "mood": uldp.UtilityOptimizedRR(mood, 1.0),
+        "place": uldp.UtilityOptimizedRappor(TaggedDomain(places, ["home", "others"]), 0.5, 0.5),
+    }
+    assert Survey("wellbeing-2026-w47", expected) == survey
+    SCHEMA.validate(json.loads(example))
+
+
+def test_the_text_is_kept_to_the_last_byte():
+    """And so a file that asks the same with other bytes is another survey."""
+    survey = SURVEYS[0]
+    text = survey.to_json()
+    for other in (
+        text.replace("\n", "\r\n"),
+        text + " ",
+        json.dumps(json.loads(text)),
+        text.replace('"epsilon": 1.0', '"epsilon": 1'),
+    ):
+        read = Survey.from_json(other)
+        assert read.to_json() == other
+        assert read != survey
+        assert read.digest != survey.digest
+        assert dict(read.questions) == dict(survey.questions)
+
+
+def test_a_survey_is_a_value():
+    survey = SURVEYS[0]
+    assert pickle.loads(pickle.dumps(survey)) == survey
+    assert deepcopy(survey) == survey
+    assert survey != survey.to_json()
+    with pytest.raises(AttributeError, match="make a new one to set id"):
+        survey.id = "another"
+    with pytest.raises(TypeError):
+        survey.questions["mood"] = MECHANISMS["uRR"](DOMAIN, 1.0)
+    assert (
+        repr(survey)
+        == f"Survey('labels', {len(survey.questions)} questions, {survey.digest[:12]}...)"
+    )
+
+
+def test_nothing_secret_is_in_the_file():
+    """The personalized mechanism is over tags, which all users share; a user's own does not fit."""
+    alice = uldp.PersonalizedMechanism(uldp.UtilityOptimizedRR(PLACES, 1.0), {"park": "home"})
+    with pytest.raises(TypeError, match=r"questions\['q'\] must be a Mechanism"):
+        Survey("s", {"q": alice})
+    keys = {key for one in json.loads(SURVEYS[7].to_json())["questions"] for key in one}
+    known = {"name", "labels", "sensitive", "tags", "mechanism", "epsilon", "theta", "sizes"}
+    assert keys == known
+
+
+def test_mechanisms_that_no_file_knows():
+    class Own(uldp.UtilityOptimizedRR):
+        pass
+
+    class Named(uldp.Domain):
+        def __eq__(self, other: object) -> bool:
+            return self is other
+
+        __hash__ = uldp.Domain.__hash__
+
+    with pytest.raises(
+        ValueError, match=r"questions must have mechanisms of RR, RAPPOR, .*got Own"
+    ):
+        Survey("s", {"q": Own(DOMAIN, 1.0)})
+    with pytest.raises(ValueError, match=r"questions\['q'\] must be as its file says"):
+        Survey("s", {"q": uldp.UtilityOptimizedRR(Named(["a"]), 1.0)})
+
+
+# --- the schema ----------------------------------------------------------------------------------
+
+
+def test_the_schema_is_one_and_knows_every_mechanism():
+    SCHEMA.check_schema(SCHEMA.schema)
+    names = SCHEMA.schema["$defs"]["question"]["properties"]["mechanism"]["enum"]
+    assert names == [next(iter(kind.names)) for kind in uldp.mechanisms.KINDS]
+
+
+def paths(value: Any, path: tuple = ()) -> list[tuple]:
+    """The places of everything in a JSON value."""
+    if not isinstance(value, list | dict):
+        return [path]
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    return [path, *(p for key, v in inner for p in paths(v, (*path, key)))]
+
+
+def changed(value: Any, path: tuple, new: Any) -> Any:
+    """A copy with something else at a place, or nothing if `new` is `...`."""
+    copy = deepcopy(value)
+    if not path:
+        return new
+    inner = copy
+    for key in path[:-1]:
+        inner = inner[key]
+    if new is ...:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = new
+    return copy
+
+
+SMALL = Survey(
+    "small",
+    {
+        "mood": uldp.UtilityOptimizedRappor(DOMAIN, 1.0, 0.5),
+        "place": uldp.UtilityOptimizedBlockDesign(PLACES, 1.0, {1: 0.5, 2: 0.5}),
+        "cell": uldp.UtilityOptimizedRR(CELLS, 1.0),
+        "number": uldp.Rappor(uldp.Domain(3, [1]), 1.0),
+    },
+)
+CONTENT = json.loads(SMALL.to_json())
+PLACES_OF_CONTENT = paths(CONTENT)
+SCALARS = [
+    *(..., None, True, False, 0, 1, 2, 3, -1, 0.5, 1.5, 1e-10, 501, 2**53, 1e308, "", "a", "bad"),
+    *("café", "home", "uRR", "uBD", "a\0b", "\ud800", "⊥home", [], {}, [1], ["a"], [[1, 1]]),
+    *([[1, 0.5], [2, 0.5]], [[2, 1]], {"a": 1}, [None], ["bad", "bad"], 10**400),
+]
+
+
+def refusal(read: Callable[[Any], object], text: str | bytes) -> str:
+    """The error that a text is refused with, "" if it is not."""
+    try:
+        read(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def is_survey(text: str | bytes) -> bool:
+    """Whether a text is read; if not, the error names the text and can be printed."""
+    said = refusal(Survey.from_json, text)
+    assert said == "" or said.startswith("text must be that of a survey: ")
+    assert len(said) < 1000
+    assert said == "" or said.isprintable()
+    return not said
+
+
+def are_tallies(text: str | bytes) -> bool:
+    said = refusal(Tallies.from_json, text)
+    assert said == "" or said.startswith("text must be that of tallies: ")
+    assert said == "" or said.isprintable()
+    return not said
+
+
+def test_every_place_with_every_wrong_value():
+    """What is read fits the schema; what the schema refuses is refused."""
+    read = 0
+    for path in PLACES_OF_CONTENT:
+        for new in SCALARS:
+            if new is ... and not path:
+                continue
+            content = changed(CONTENT, path, new)
+            fits = SCHEMA.is_valid(content)
+            accepted = is_survey(json.dumps(content))
+            assert fits or not accepted, (path, new)
+            read += accepted
+    assert 100 < read < 400
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_fuzzed_surveys(data):
+    """Several changes at once, also of keys."""
+    content = CONTENT
+    for _ in range(data.draw(st.integers(1, 3))):
+        places = paths(content)
+        path = data.draw(st.sampled_from(places))
+        others = [inner for inner in SCALARS if inner is not ... or path]
+        content = changed(content, path, data.draw(st.sampled_from(others)))
+    text = json.dumps(content)
+    if is_survey(text):
+        assert SCHEMA.is_valid(content)
+        survey = Survey.from_json(text)
+        assert dict(Survey(survey.id, survey.questions).questions) == dict(survey.questions)
+
+
+@given(st.text(max_size=60), st.integers(0, 1000), st.integers(0, 30))
+def test_fuzzed_texts(inserted, place, removed):
+    text = SMALL.to_json()
+    place %= len(text)
+    text = text[:place] + inserted + text[place + removed :]
+    if is_survey(text):
+        assert Survey.from_json(text).to_json() == text
+
+
+@given(st.binary(max_size=60), st.integers(0, 1000))
+def test_fuzzed_bytes(inserted, place):
+    data = SMALL.to_json().encode()
+    place %= len(data)
+    data = data[:place] + inserted + data[place:]
+    if is_survey(data):
+        assert Survey.from_json(data).to_json().encode() == data
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000, "it must be JSON of a few levels"),
+        ('{"uldp": 2, "uldp": 2}', "no object repeats a key"),
+        ('{"uldp": 3, "note": 1}', 'its version "uldp" must be 2, got 3'),
+        ('{"uldp": 2, "id": "a", "questions": [Infinity]}', "JSON, which has no Infinity"),
+        (
+            '{"uldp": 2, "id": "a", "questions": []}',
+            "questions must have 1 to 65536 entries, got 0",
+        ),
+        ('{"uldp": ' + "9" * 5000 + "}", "text must be"),
+        (b"\xff\xfe{\0}\0", "codec can't decode"),
+        (b"\xef\xbb\xbf{}", "BOM"),
+        ('{"uldp": 2, "id": "a", "questions": [1' + ",1" * 65_536 + "]}", "got 65537"),
+    ],
+)
+def test_what_is_no_survey(text, message):
+    with pytest.raises(ValueError, match="text must be that of a survey") as caught:
+        Survey.from_json(text)
+    assert message in str(caught.value)
+
+
+def test_a_misspelt_key_does_not_go_unnoticed():
+    """An answer would be sent in clear."""
+    content = changed(CONTENT, ("questions", 0, "sensitive"), ...)
+    content["questions"][0]["sensitiv"] = ["bad"]
+    with pytest.raises(ValueError, match=r"questions\[0\] must have the key 'sensitive'"):
+        Survey.from_json(json.dumps(content))
+    content["questions"][0]["sensitive"] = ["bad"]
+    keys = "epsilon, factors, labels, mechanism, name, sensitive, tags, theta"
+    with pytest.raises(ValueError, match=f"must have no key but {keys}, got 'sensitiv'"):
+        Survey.from_json(json.dumps(content))
+
+
+def test_an_error_shows_so_much_of_what_was_found():
+    for length, shown in ((96, "'" + "a" * 96 + "'"), (98, "'" + "a" * 98 + "'")):
+        said = refusal(Survey.from_json, json.dumps(CONTENT | {"uldp": "a" * length}))
+        assert said.endswith(f", got {shown}")
+    said = refusal(Survey.from_json, json.dumps(CONTENT | {"uldp": "a" * 99}))
+    assert said.endswith(", got '" + "a" * 99 + "...")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([[1, 1, 1]], "must have 2 entries, got 3"),
+        ([[1]], "must have 2 entries, got 1"),
+        ([], r"questions\[1\]: probabilities of sizes must sum to 1"),
+        ([[2, 0.5], [1, 0.5]], r"questions\[1\].sizes must increase, with probabilities above 0"),
+        ([[1, True]], "must be pairs of numbers, got True"),
+    ],
+)
+def test_sizes_that_are_none(sizes, message):
+    content = changed(CONTENT, ("questions", 1, "sizes"), sizes)
+    with pytest.raises(ValueError, match=message):
+        Survey.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("labels", ["18-29, 0"] * 6, "must not repeat a label"),
+        ("labels", [f"{i}" for i in range(6)], "factors must have the labels of the question"),
+        ("labels", ["18-29, 0"], "factors must have as many cells as there are labels"),
+        ("factors", [{"name": "age", "labels": []}], r"factors\[0\].labels must have 1 or more"),
+        ("factors", [{"name": "a", "labels": [1]}] * 2, "factors must not repeat a name, got 'a'"),
+        ("factors", [{"name": "age"}], r"factors\[0\] must have the key 'labels'"),
+    ],
+)
+def test_factors_fit_the_labels(field, value, message):
+    content = changed(CONTENT, ("questions", 2, field), value)
+    content["questions"][2]["sensitive"] = []
+    with pytest.raises(ValueError, match=message):
+        Survey.from_json(json.dumps(content))
+
+
+# --- tallies -------------------------------------------------------------------------------------
+
+
+def tallies_of(survey: Survey, users: int) -> Tallies:
+    tallies = {}
+    for name, one in survey.questions.items():
+        values = [one.domain.labels[user % one.domain.size] for user in range(users)]
+        tallies[name] = one.tally(one.privatize(values, rng=users))
+    return Tallies(survey, tallies)
+
+
+@pytest.mark.parametrize("survey", SURVEYS[:10], ids=lambda survey: survey.id)
+def test_tallies_come_back(survey):
+    tallies = tallies_of(survey, 20)
+    text = tallies.to_json()
+    for again in (Tallies.from_json(text), Tallies.from_json(text.encode(), survey)):
+        assert again == tallies
+        assert again.survey.to_json() == survey.to_json()
+        assert again.to_json() == text
+    assert json.loads(text)["survey"] == survey.to_json()
+
+
+def test_tallies_add_up():
+    parts = [tallies_of(SMALL, users) for users in (3, 0, 8)]
+    total = sum(parts)
+    assert {name: tally.n for name, tally in total.items()} == dict.fromkeys(SMALL.questions, 11)
+    assert total["mood"] == parts[0]["mood"] + parts[2]["mood"]
+    assert 0 + parts[0] == parts[0] + Tallies(SMALL) == parts[0]
+    assert parts[0] != parts[2]
+    assert len(total) == 4
+    with pytest.raises(ValueError, match="tallies must be of one survey, got Survey"):
+        parts[0] + Tallies(SURVEYS[0])
+    with pytest.raises(TypeError, match="unsupported operand"):
+        parts[0] + 1
+
+
+def test_tallies_are_tied_to_their_survey():
+    tallies = tallies_of(SMALL, 5)
+    other = Survey.from_json(SMALL.to_json() + " ")
+    assert Tallies(other, dict(tallies)) != tallies
+    with pytest.raises(ValueError, match="survey must be that of the tallies, Survey"):
+        Tallies.from_json(tallies.to_json(), other)
+    swapped = json.loads(tallies.to_json())
+    swapped["tallies"].reverse()
+    with pytest.raises(ValueError, match=r"tallies\[0\].question must be 'mood', got 'number'"):
+        Tallies.from_json(json.dumps(swapped))
+    for wrong in (4, {}, [], swapped["tallies"][:3], [*swapped["tallies"], {}]):
+        with pytest.raises(
+            ValueError, match="tallies must be an array of 4, one for each question"
+        ):
+            Tallies.from_json(json.dumps(swapped | {"tallies": wrong}))
+    with pytest.raises(ValueError, match=r"tallies\['mood'\] must be of UtilityOptimizedRappor"):
+        Tallies(SMALL, {"mood": tallies["cell"]})
+
+
+TALLIES = json.loads(tallies_of(SMALL, 7).to_json())
+
+
+def test_every_place_of_tallies_with_every_wrong_value():
+    for path in paths(TALLIES):
+        for new in SCALARS:
+            if new is ... and not path:
+                continue
+            text = json.dumps(changed(TALLIES, path, new))
+            if are_tallies(text):
+                assert Tallies.from_json(text).survey == SMALL
+
+
+@given(st.data())
+def test_fuzzed_tallies(data):
+    text = json.dumps(TALLIES)
+    place = data.draw(st.integers(0, len(text)))
+    inserted = data.draw(st.text(max_size=9))
+    text = text[:place] + inserted + text[place + data.draw(st.integers(0, 9)) :]
+    if are_tallies(text):
+        read = Tallies.from_json(text)
+        assert read == Tallies.from_json(read.to_json())
+
+
+# --- the vectors that clients are tested with ----------------------------------------------------
+
+VECTORS = json.loads((ROOT / "client" / "vectors.json").read_text(encoding="utf-8"))
+
+
+def tool() -> Any:
+    spec = importlib.util.spec_from_file_location("vectors", ROOT / "tools" / "survey_vectors.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def differences(stored: Any, made: Any, where: str = "", scale: float = 0.0) -> list[str]:
+    """Where two JSON values differ, numbers by more than 1e-9 of the largest one of their list."""
+    if isinstance(stored, dict) and isinstance(made, dict) and stored.keys() == made.keys():
+        return [d for key in stored for d in differences(stored[key], made[key], f"{where}.{key}")]
+    if isinstance(stored, list) and isinstance(made, list) and len(stored) == len(made):
+        scale = max((abs(x) for x in stored if isinstance(x, float)), default=0.0)
+        pairs = enumerate(zip(stored, made, strict=True))
+        return [d for i, (a, b) in pairs for d in differences(a, b, f"{where}[{i}]", scale)]
+    if isinstance(stored, float) and isinstance(made, float):
+        return [] if abs(stored - made) <= 1e-9 * max(scale, abs(stored)) else [where]
+    return [] if stored == made else [where]
+
+
+def test_the_vectors_are_true():
+    assert differences(VECTORS, json.loads(json.dumps(tool().vectors()))) == []
+
+
+def test_the_vectors_have_every_mechanism_and_reason():
+    texts = "".join(one["text"] for one in VECTORS["surveys"])
+    for kind in uldp.mechanisms.KINDS:
+        assert f'"mechanism": "{next(iter(kind.names))}"' in texts
+    reasons = {one["reason"] for one in VECTORS["refused_messages"]}
+    assert reasons == {*wire.Reason} - {wire.Reason.NOT_BYTES, wire.Reason.DUPLICATE}
+
+
+def test_refused_surveys_of_the_vectors():
+    assert not [one for one in VECTORS["refused_surveys"] if is_survey(one["text"])]
+
+
+def test_refused_messages_of_the_vectors():
+    for one in VECTORS["refused_messages"]:
+        survey = Survey.from_json(VECTORS["surveys"][one["survey"]]["text"])
+        reading = survey.read([bytes.fromhex(one["message"])])
+        assert [*reading.refused] == [one["reason"]]
+
+
+def test_the_decisions_of_the_vectors_make_the_matrix():
+    """Which checks the formulas of the page against the package."""
+    checked = 0
+    for one in VECTORS["surveys"]:
+        survey = Survey.from_json(one["text"])
+        for question in one["questions"]:
+            if "matrix" not in question:
+                continue
+            mechanism = survey.questions[question["name"]]
+            rows = [row_of(mechanism, question, x) for x in range(question["values"])]
+            for row, stored in zip(rows, question["matrix"], strict=True):
+                expected = [row.get(output, 0.0) for output in question["outputs"]]
+                np.testing.assert_allclose(expected, stored, rtol=1e-12, atol=1e-300)
+                assert set(row) <= set(question["outputs"])
+            checked += 1
+    assert checked > 40
+
+
+def row_of(mechanism: uldp.Mechanism, question: dict, x: int) -> dict[str, float]:
+    """The law of the report of value x, by the page alone: sets as integers, in its bytes."""
+    S, width = question["sensitive_values"], question["report_bytes"]
+    s, law = len(S), question["decisions"]
+    others = [y for y in range(question["values"]) if y not in S]
+    own = S.index(x) if x in S else None
+    row: dict[str, float] = {}
+    if isinstance(mechanism, uldp.UtilityOptimizedRR):
+        replaced, kept = law.get("replaced", (0.0, 1.0))
+        row[x.to_bytes(width, "little").hex()] = kept
+        for y in S:
+            output = y.to_bytes(width, "little").hex()
+            row[output] = row.get(output, 0.0) + replaced / s
+        return row
+
+    def output(members: int, revealed: int) -> str:
+        bits = members.to_bytes(-(-s // 8), "little")
+        return (bits + revealed.to_bytes(width - len(bits), "little")).hex()
+
+    if isinstance(mechanism, uldp.UtilityOptimizedBlockDesign):
+        if not s:
+            return {output(0, others.index(x) + 1): 1.0}
+        for one in law:
+            d, weight = one["size"], one["weight"][0]
+            if own is None:
+                told = output(0, others.index(x) + 1)
+                row[told] = row.get(told, 0.0) + weight * one["hidden"][1]
+            for members in (m for m in range(1 << s) if m.bit_count() == d):
+                if own is None:
+                    chance = one["hidden"][0] / math.comb(s, d)
+                elif members >> own & 1:
+                    chance = one["held"][0] / math.comb(s - 1, d - 1)
+                else:
+                    chance = one["held"][1] / math.comb(s - 1, d)
+                row[output(members, 0)] = weight * chance
+        return row
+    for members in range(1 << s):
+        chance = 1.0
+        for j in range(s):
+            bit = law["own"] if j == own else law["other"]
+            chance *= bit[0] if members >> j & 1 else bit[1]
+        if own is None:
+            row[output(members, others.index(x) + 1)] = chance * law["shown"][0]
+            chance *= law["shown"][1]
+        row[output(members, 0)] = chance
+    return row
+
+
+@mpmath.workdps(400)
+def test_the_formulas_of_the_page():
+    """Every decision of the vectors, computed by them with more digits than a double has."""
+    for one in VECTORS["surveys"]:
+        asked = json.loads(one["text"])["questions"]
+        for question, entry in zip(one["questions"], asked, strict=True):
+            s, law = len(question["sensitive_values"]), question["decisions"]
+            shrink = mpmath.exp(-mpmath.mpf(entry["epsilon"]))
+            expected: dict = {}
+            if entry["mechanism"] in ("RR", "uRR") and s:
+                expected = {"replaced": s * shrink / (1 - shrink + s * shrink)}
+            elif entry["mechanism"] in ("RAPPOR", "uRAP"):
+                theta = (
+                    mpmath.mpf(entry["theta"])
+                    if "theta" in entry
+                    else 1 / (1 + mpmath.sqrt(shrink))
+                )
+                expected = {
+                    "own": theta,
+                    "other": theta / ((1 - theta) / shrink + theta),
+                    "shown": theta * (1 - shrink),
+                }
+            elif entry["mechanism"] == "uBD":
+                for (d, weight), stored in zip(entry["sizes"], law, strict=True):
+                    assert stored["size"] == d
+                    assert stored["weight"][0] == pytest.approx(weight, rel=1e-9)
+                    scale = d + (s - d) * shrink
+                    for name, p in (("held", d / scale), ("hidden", s * shrink / scale)):
+                        assert_decision(stored[name], p)
+                continue
+            for name, pair in law.items():
+                assert_decision(pair, expected[name])
+
+
+def assert_decision(pair: list[float], p: Any) -> None:
+    """Both doubles are right to 1e-12, relative to the smaller one, but for their rounding."""
+    for stored, exact in zip(pair, (p, 1 - p), strict=True):
+        assert abs(stored - exact) <= 1e-12 * min(abs(p), abs(1 - p)) + 1e-15 * abs(exact) * (
+            exact > 0.5
+        )

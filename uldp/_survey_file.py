@@ -1,0 +1,267 @@
+"""The text of a survey file: questions with their mechanisms as JSON, and back.
+
+The format is described in the book under "The survey file and its messages".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Set
+from dataclasses import fields
+from typing import Any, NamedTuple, NoReturn
+
+from uldp.domain import Domain, Label, ProductDomain
+from uldp.mechanisms import KINDS, Mechanism, UtilityOptimizedRappor
+from uldp.personalized import TaggedDomain
+from uldp.wire import VERSION
+
+__all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "write_survey"]
+
+LARGEST_LABEL = 2**53 - 1
+MOST_QUESTIONS = 2**16
+SHOWN_CHARACTERS = 100
+NOT_IN_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+
+KIND_OF_NAME = {next(iter(kind.names)): kind for kind in KINDS}
+NAME_OF_KIND = {kind: name for name, kind in KIND_OF_NAME.items()}
+OWN_FIELDS = {
+    kind: {f.name for f in fields(kind) if f.init} - {"domain", "epsilon"} for kind in KINDS
+}
+"""The parameters of each kind of mechanism beyond the domain and ε."""
+OPTIONAL = {"theta"}
+
+
+class Content(NamedTuple):
+    """What a survey file says.
+
+    Attributes
+    ----------
+    id : str
+        The name of the survey.
+    questions : dict of str to Mechanism
+        The mechanism of each question, in order.
+    """
+
+    id: str
+    questions: dict[str, Mechanism]
+
+
+def read_survey(text: str) -> Content:
+    """Return what the text of a survey file says, or raise a ValueError that says what is wrong."""
+    file = json_object(read_json(text), "the file", {"uldp", "id", "questions"})
+    questions: dict[str, Mechanism] = {}
+    for number, entry in enumerate(_array(file["questions"], "questions", 1, MOST_QUESTIONS)):
+        where = f"questions[{number}]"
+        name, mechanism = _question(entry, where)
+        if name in questions:
+            raise ValueError(f"{where}.name must differ from the others, got {excerpt(name)}")
+        questions[name] = mechanism
+    return Content(_text(file["id"], "id"), questions)
+
+
+def write_survey(id: str, questions: Mapping[str, Mechanism]) -> str:
+    """Return the text of a survey file; whether all of it can stand there, `read_survey` finds."""
+    blocks = []
+    for name, mechanism in questions.items():
+        entries = {"name": name, **_domain_entries(mechanism.domain), **_own_entries(mechanism)}
+        lines = (f"      {_json(key)}: {_json(value)}" for key, value in entries.items())
+        blocks.append("    {\n" + ",\n".join(lines) + "\n    }")
+    head = f'{{\n  "uldp": {VERSION},\n  "id": {_json(id)},\n  "questions": [\n'
+    return head + ",\n".join(blocks) + "\n  ]\n}\n"
+
+
+def read_json(text: str) -> Any:
+    """Return what a JSON text of this format and version holds; no object repeats a key."""
+    try:
+        found = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("it must be JSON of a few levels, got a deeper one") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it must be JSON: {error}") from None
+    if not isinstance(found, dict) or "uldp" not in found:
+        raise ValueError(f'it must be an object with the key "uldp", got {excerpt(found)}')
+    if isinstance(found["uldp"], bool) or found["uldp"] != VERSION:
+        raise ValueError(f'its version "uldp" must be {VERSION}, got {excerpt(found["uldp"])}')
+    return found
+
+
+def json_object(
+    value: Any, where: str, required: Set[str], optional: Set[str] = frozenset()
+) -> dict[str, Any]:
+    """Return an object with these keys, or say which are missing or unknown."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} must be an object, got {excerpt(value)}")
+    missing, unknown = required - value.keys(), value.keys() - required - optional
+    if missing:
+        raise ValueError(f"{where} must have the key {min(missing)!r}")
+    if unknown:
+        known = ", ".join(sorted(required | optional))
+        raise ValueError(f"{where} must have no key but {known}, got {excerpt(min(unknown))}")
+    return value
+
+
+def excerpt(value: object) -> str:
+    """Return what was found, for an error message: a sender may have put anything there."""
+    shown = ascii(value)
+    return shown if len(shown) <= SHOWN_CHARACTERS else f"{shown[:SHOWN_CHARACTERS]}..."
+
+
+def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
+    if not isinstance(entry, dict) or not isinstance(entry.get("mechanism"), str):
+        raise ValueError(f'{where} must be an object with the key "mechanism"')
+    if entry["mechanism"] not in KIND_OF_NAME:
+        raise ValueError(
+            f"{where}.mechanism must be one of {', '.join(KIND_OF_NAME)}, "
+            f"got {excerpt(entry['mechanism'])}"
+        )
+    kind = KIND_OF_NAME[entry["mechanism"]]
+    own = OWN_FIELDS[kind]
+    required = {"name", "labels", "sensitive", "mechanism", "epsilon"} | (own - OPTIONAL)
+    json_object(entry, where, required, {"tags", "factors"} | (own & OPTIONAL))
+    name, domain = _text(entry["name"], f"{where}.name"), _domain(entry, where)
+    given = {key: entry[key] for key in own & entry.keys()}
+    if "sizes" in given:
+        given["sizes"] = _sizes(given["sizes"], f"{where}.sizes")
+    if "theta" in given and not _is_number(given["theta"]):
+        raise ValueError(f"{where}.theta must be a number, got {excerpt(given['theta'])}")
+    try:
+        mechanism = kind(domain, entry["epsilon"], **given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from None
+    if "sizes" in given and vars(mechanism)["sizes"] != given["sizes"]:
+        raise ValueError(f"{where}.sizes must increase, with probabilities above 0")
+    return name, mechanism
+
+
+def _sizes(value: Any, where: str) -> tuple[tuple[int, float], ...]:
+    pairs = [_array(pair, where, 2, 2) for pair in _array(value, where, 0)]
+    for number in (number for pair in pairs for number in pair):
+        if not _is_number(number):
+            raise ValueError(f"{where} must be pairs of numbers, got {excerpt(number)}")
+    return tuple((size, weight) for size, weight in pairs)
+
+
+def _domain(entry: dict[str, Any], where: str) -> Domain:
+    labels: Any = entry["labels"]
+    if isinstance(labels, list):
+        labels = _labels(labels, f"{where}.labels", least=1)
+    elif not isinstance(labels, int):
+        raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
+    sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
+    try:
+        domain = Domain(labels)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}.labels: {error}") from None
+    try:
+        foreign = [label for label in sensitive if type(label) is not type(domain.labels[0])]
+        if foreign:
+            raise ValueError(f"sensitive must hold labels, got {excerpt(foreign[0])}")
+        domain = Domain(labels, sensitive)
+        if "factors" in entry:
+            domain = _product(entry["factors"], "factors", domain)
+        return TaggedDomain(domain, _texts(entry["tags"], "tags")) if "tags" in entry else domain
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
+    factors = {}
+    for number, entry in enumerate(_array(value, where, 1)):
+        factor = json_object(entry, f"{where}[{number}]", {"name", "labels"})
+        name = _text(factor["name"], f"{where}[{number}].name")
+        if name in factors:
+            raise ValueError(f"{where} must not repeat a name, got {excerpt(name)}")
+        factors[name] = _labels(factor["labels"], f"{where}[{number}].labels", least=1)
+    if math.prod(map(len, factors.values())) != domain.size:
+        raise ValueError(f"{where} must have as many cells as there are labels")
+    cells = ProductDomain(factors, domain.sensitive)
+    if cells.labels != domain.labels:
+        raise ValueError(f"{where} must have the labels of the question as the labels of its cells")
+    return cells
+
+
+def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
+    labels: list[Label] = []
+    for label in _array(value, where, least):
+        if not isinstance(label, int | str):
+            raise ValueError(f"{where} must hold strings or whole numbers, got {excerpt(label)}")
+        if isinstance(label, int) and abs(label) > LARGEST_LABEL:
+            raise ValueError(f"{where} must lie within 2^53, got {excerpt(label)}")
+        labels.append(_text(label, where) if isinstance(label, str) else label)
+    return labels
+
+
+def _texts(value: Any, where: str) -> list[str]:
+    return [_text(text, where) for text in _array(value, where, 1)]
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{where} must be a string that is not empty, got {excerpt(value)}")
+    if NOT_IN_TEXT.search(value):
+        raise ValueError(
+            f"{where} must have no control character or lone surrogate, got {excerpt(value)}"
+        )
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _array(value: Any, where: str, least: int, most: float = math.inf) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{where} must be an array, got {excerpt(value)}")
+    if not least <= len(value) <= most:
+        allowed = f"{least}" if least == most else f"{least} or more"
+        allowed = allowed if most in (least, math.inf) else f"{least} to {most}"
+        raise ValueError(f"{where} must have {allowed} entries, got {len(value)}")
+    return value
+
+
+def _domain_entries(domain: Domain) -> dict[str, Any]:
+    base = domain.base if isinstance(domain, TaggedDomain) else domain
+    labels = base.labels
+    entries: dict[str, Any] = {
+        "labels": len(labels) if isinstance(labels, range) else list(labels),
+        "sensitive": [labels[x] for x in base.sensitive],
+    }
+    if isinstance(base, ProductDomain):
+        entries["factors"] = [
+            {"name": name, "labels": list(factor.labels)} for name, factor in base.factors.items()
+        ]
+    if isinstance(domain, TaggedDomain):
+        entries["tags"] = list(domain.tags)
+    return entries
+
+
+def _own_entries(mechanism: Mechanism) -> dict[str, Any]:
+    """Return mechanism, ε and the other parameters; the paper's θ, which follows from ε, is not."""
+    kind = type(mechanism)
+    if kind not in NAME_OF_KIND:
+        raise ValueError(
+            f"questions must have mechanisms of {', '.join(NAME_OF_KIND.values())}, "
+            f"got {kind.__name__}"
+        )
+    entries = {"mechanism": NAME_OF_KIND[kind], "epsilon": mechanism.epsilon}
+    own = {name: getattr(mechanism, name) for name in sorted(OWN_FIELDS[kind])}
+    if isinstance(mechanism, UtilityOptimizedRappor) and mechanism.has_default_theta:
+        del own["theta"]
+    return entries | own
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("it must be JSON in which no object repeats a key")
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"it must be JSON, which has no {constant}")

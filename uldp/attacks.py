@@ -1,0 +1,382 @@
+"""What reports that somebody makes up can do to an estimate.
+
+The empirical estimate p̂ is the mean of the rows D_y that the decoder makes of single reports y. A
+forged report y that is added to n others moves p̂ by (D_y - p̂)/(n + 1), and one that replaces an
+honest report z moves it by (D_y - D_z)/n. So all that forgers can do to Σ p̂ over some values, the
+*targets*, follows from the least and the largest sum of D_y over these, and no reports need to be
+listed to find them.
+
+A function that takes a `PersonalizedMechanism` looks at its common mechanism. With what the
+collector knows of each tag, `background`, p̂ is that of eq. (21) over X, which then is linear too;
+without it, r̂ over the values and the bots takes the place of p̂.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from uldp import _checks
+from uldp._packed import PackedSets
+from uldp.decoders import SupportDecoder
+from uldp.mechanisms import Mechanism
+from uldp.mechanisms.block_decoder import BlockDecoder
+from uldp.personalized import PersonalizedMechanism
+from uldp.personalized.tagged import tagged_domain
+
+__all__ = ["gain", "influence", "unforged", "users_needed", "worst_report"]
+
+Background = Mapping[str, ArrayLike]
+Array = NDArray[np.float64]
+
+
+def influence(
+    mechanism: Mechanism | PersonalizedMechanism, background: Background | None = None
+) -> NDArray[np.float64]:
+    """Return the least and the largest entry D_yx of a decoded report, over all reports y.
+
+    A forged report that is added to n others moves p̂(x) by (D_yx - p̂(x))/(n + 1); one more honest
+    user who holds x moves it by (1 - p̂(x))/(n + 1) on average. So a forger counts for up to
+    max D_yx holders of x.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or PersonalizedMechanism
+        What makes the reports.
+    background : mapping of str to (k,) array_like, optional
+        For a personalized mechanism, what the collector takes for the distribution of the values
+        of each tag.
+
+    Returns
+    -------
+    (k, 2) ndarray
+        The least and the largest entry of each value; of values and bots, (k + κ, 2), for a
+        personalized mechanism without background.
+
+    Raises
+    ------
+    ValueError
+        If the background is not a distribution for each tag, or the mechanism, of a kind of its
+        own, has too many reports to list.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    common, weights = _question(mechanism, background)
+    if weights is None:
+        extremes = np.empty((common.domain.size, 2))
+        for members in (common.sensitive, common.nonsensitive):
+            if members.size:
+                extremes[members] = _range(common, np.eye(common.domain.size)[members[0]])
+        return extremes
+    return np.array([_range(common, column) for column in weights.T])
+
+
+def worst_report(
+    mechanism: Mechanism | PersonalizedMechanism,
+    targets: ArrayLike,
+    background: Background | None = None,
+) -> Any:
+    """Return the one report that lifts Σ p̂ over the targets most.
+
+    For RR and uRR it names a target, for RAPPOR and uRAP it is the set of all sensitive targets
+    with one of the others revealed, and for block designs a set that holds as many sensitive
+    targets as it can, or a revealed one. Where several reports lift the sum alike, the first value
+    that does is taken; where it does not matter whether a set holds a value, it does not.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or PersonalizedMechanism
+        What makes the reports.
+    targets : array_like of int
+        Indices of at least one value; of values and bots for a personalized mechanism without
+        background.
+    background : mapping of str to (k,) array_like, optional
+        See `influence`.
+
+    Returns
+    -------
+    report
+        Of the mechanism's `report_dtype`, as `Mechanism.privatize` returns it for a single value.
+
+    Raises
+    ------
+    ValueError
+        If an index is not in the domain or comes twice, there is none, or `influence` refuses the
+        mechanism.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    common, weights = _question(mechanism, background)
+    return _best(common, _sum_over(targets, common, weights)).report
+
+
+def gain(
+    mechanism: Mechanism | PersonalizedMechanism,
+    p: ArrayLike,
+    targets: ArrayLike,
+    share: float,
+    background: Background | None = None,
+) -> float:
+    """Return how far a share of forgers lifts Σ p̂ over the targets at p, on average.
+
+    If a share β of the reports are the worst one y and the others honest, the mean of Σ p̂ exceeds
+    p(T) by β (D_yT - p(T)), whatever the number of users. This is the most that any forgers can do,
+    also together.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or PersonalizedMechanism
+        What makes the reports.
+    p : (k,) array_like
+        The distribution of the honest users' values; of values and bots, (k + κ,), for a
+        personalized mechanism without background.
+    targets : array_like of int
+        See `worst_report`.
+    share : float
+        The share β of forged reports, from 0 to 1.
+    background : mapping of str to (k,) array_like, optional
+        See `influence`. It is taken to be right, so that p̂ is unbiased without forgers.
+
+    Raises
+    ------
+    ValueError
+        If p is not a distribution, β not in 0..1, or `worst_report` refuses the rest.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    common, weights = _question(mechanism, background)
+    size = common.domain.size if weights is None else weights.shape[1]
+    held = float(_checks.distribution(p, "p", size)[_targets(targets, size)].sum())
+    largest = _best(common, _sum_over(targets, common, weights)).value
+    return _share(share) * (largest - held)
+
+
+def unforged(
+    mechanism: Mechanism | PersonalizedMechanism,
+    targets: ArrayLike,
+    interval: tuple[float, float],
+    share: float,
+    background: Background | None = None,
+) -> tuple[float, float]:
+    """Return the interval of Σ p̂ over the targets that allows for a share of forgers.
+
+    With f the mean of the decoded sums D_yT of the forged reports and h that of the honest ones,
+    Σ p̂ = (1 - β) h + β f, and f lies between the least and the largest D_yT. So where Σ p̂ lies in
+    an interval, h lies in the one returned, whatever the forgers send, alone or together.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or PersonalizedMechanism
+        What makes the reports.
+    targets : array_like of int
+        See `worst_report`.
+    interval : (float, float)
+        The ends of an interval for Σ p̂, or Σ p̂ itself twice.
+    share : float
+        The share β of forged reports at most, from 0 to below 1.
+    background : mapping of str to (k,) array_like, optional
+        See `influence`.
+
+    Returns
+    -------
+    (float, float)
+        The ends, not clipped to 0..1.
+
+    Raises
+    ------
+    ValueError
+        If the ends are not in order, β not in [0, 1), or `worst_report` refuses the rest.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    common, weights = _question(mechanism, background)
+    low, high = _checks.numbers(interval, "interval", (2,)).astype(float).tolist()
+    if low > high:
+        raise ValueError(f"interval must go up, got {low}..{high}")
+    beta = _share_below_1(share)
+    least, largest = _range(common, _sum_over(targets, common, weights))
+    return (low - beta * largest) / (1 - beta), (high - beta * least) / (1 - beta)
+
+
+def users_needed(
+    mechanism: Mechanism,
+    p: ArrayLike,
+    targets: ArrayLike,
+    margin: float,
+    share: float,
+    level: float = 0.95,
+) -> int:
+    """Return the least n at which Σ p̂ over the targets is within a margin of p(T), forgers or not.
+
+    Of n reports a share β is forged, in the worst way up or down. The forgers move the sum by
+    b = β max(max D_yT - p(T), p(T) - min D_yT) at most, on which no number of users has an effect;
+    what is left of the margin is for the chance of the honest reports, by the central limit
+    theorem: n = (1 - β) v z²/(margin - b)² with v = n Var Σ p̂ at p of n honest users, and z the
+    quantile of the level.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What makes the reports.
+    p : (k,) array_like
+        The distribution of the honest users' values.
+    targets : array_like of int
+        Indices of at least one value.
+    margin : float
+        How far Σ p̂ may be from p(T), above 0.
+    share : float
+        The share β of forged reports, from 0 to below 1.
+    level : float, optional
+        The probability, in (0, 1), with which it shall be within the margin.
+
+    Raises
+    ------
+    ValueError
+        If the margin is not above what the forgers can do alone, or an argument is out of its
+        range.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    _checks.instance(mechanism, "mechanism", Mechanism)
+    distribution = _checks.distribution(p, "p", mechanism.domain.size)
+    weights = _sum_over(targets, mechanism, None)
+    allowed, beta = _checks.positive(margin, "margin"), _share_below_1(share)
+    quantile = float(ndtri((1 + _checks.open_unit(level, "level")) / 2))
+    held = float(distribution @ weights)
+    least, largest = _range(mechanism, weights)
+    moved = beta * max(largest - held, held - least)
+    if allowed <= moved:
+        raise ValueError(
+            f"margin must exceed what the forgers can move the sum by, {moved:.6g}, got {margin!r}"
+        )
+    second = mechanism.decoder.apply_second_moment(distribution, weights)
+    variance = max(float(weights @ second) - held**2, 0.0)
+    return max(1, math.ceil((1 - beta) * variance * (quantile / (allowed - moved)) ** 2))
+
+
+class _Best(NamedTuple):
+    """The largest D_y w over the reports y, and a report that has it."""
+
+    value: float
+    report: Any
+
+
+def _question(
+    mechanism: Mechanism | PersonalizedMechanism, background: Background | None
+) -> tuple[Mechanism, Array | None]:
+    """Return who makes the reports, and p̂ = r̂ W if the estimate is not that of the decoder."""
+    if isinstance(mechanism, Mechanism):
+        if background is not None:
+            raise TypeError("background must be None but for a personalized mechanism")
+        return mechanism, None
+    if not isinstance(mechanism, PersonalizedMechanism):
+        raise TypeError(f"mechanism must be a Mechanism or personalized, got {mechanism!r}")
+    common = mechanism.common
+    if background is None:
+        return common, None
+    domain = tagged_domain(common)
+    if not isinstance(background, Mapping) or set(background) != set(domain.tags):
+        tags = ", ".join(domain.tags)
+        raise TypeError(f"background must map each of {tags} to a distribution")
+    size = domain.base.size
+    weights = np.zeros((domain.size, size))
+    weights[:size] = np.eye(size)
+    for bot, tag in zip(domain.bots, domain.tags, strict=True):
+        weights[bot] = _checks.distribution(background[tag], f"background[{tag!r}]", size)
+    return common, weights
+
+
+def _targets(targets: ArrayLike, size: int) -> NDArray[np.intp]:
+    chosen = _checks.positions(targets, "targets", size)
+    if not chosen.size:
+        raise ValueError("targets must hold at least one value, got none")
+    return chosen
+
+
+def _share(share: float) -> float:
+    beta = _checks.nonnegative(share, "share")
+    if beta > 1:
+        raise ValueError(f"share must be at most 1, got {share!r}")
+    return beta
+
+
+def _share_below_1(share: float) -> float:
+    beta = _share(share)
+    if beta == 1:
+        raise ValueError(f"share must be below 1, as some reports are honest, got {share!r}")
+    return beta
+
+
+def _sum_over(targets: ArrayLike, common: Mechanism, weights: Array | None) -> Array:
+    """Return w for which D_y w is what a report adds to n Σ p̂ over the targets."""
+    if weights is not None:
+        return np.asarray(weights[:, _targets(targets, weights.shape[1])].sum(axis=1))
+    chosen = np.zeros(common.domain.size)
+    chosen[_targets(targets, common.domain.size)] = 1
+    return chosen
+
+
+def _range(mechanism: Mechanism, w: Array) -> tuple[float, float]:
+    return -_best(mechanism, -w).value, _best(mechanism, w).value
+
+
+def _best(mechanism: Mechanism, w: Array) -> _Best:
+    decoder = mechanism.decoder
+    if isinstance(decoder, BlockDecoder):
+        return _best_block(mechanism, decoder, w)
+    if not isinstance(decoder, SupportDecoder):
+        return _best_listed(mechanism, w)
+    nothing, each = -float(decoder.other / decoder.gain @ w), w / decoder.gain
+    if decoder.names_one:
+        named = int(each.argmax())
+        report = mechanism.report_dtype.type(named)
+        return _Best(nothing + float(each[named]), report)
+    S, N = mechanism.sensitive, mechanism.nonsensitive
+    held, revealed = each[S] > 0, -1
+    value = nothing + float(each[S][held].sum())
+    if N.size and each[N].max() > 0:
+        revealed = int(each[N].argmax())
+        value += float(each[N][revealed])
+    return _Best(value, _set_report(mechanism, held, revealed))
+
+
+def _best_block(mechanism: Mechanism, decoder: BlockDecoder, w: Array) -> _Best:
+    S, N = mechanism.sensitive, mechanism.nonsensitive
+    total_S, total_N = float(w[S].sum()), float(w[N].sum())
+    descending, candidates = np.argsort(-w[S], kind="stable"), []
+    for row, size in enumerate(decoder.law.sizes.tolist()):
+        held = np.zeros(S.size, dtype=np.bool_)
+        held[descending[:size]] = True
+        value = decoder.outside[row] * total_S + decoder.hidden[row] * total_N
+        value += decoder.contrast[row] * w[S][held].sum()
+        candidates.append((float(value), held, -1))
+    if N.size:
+        revealed = int(w[N].argmax())
+        value = decoder.absent * total_S + decoder.unnamed * total_N
+        value += (decoder.named - decoder.unnamed) * w[N][revealed]
+        candidates.append((float(value), np.zeros(S.size, dtype=np.bool_), revealed))
+    value, held, revealed = max(candidates, key=lambda one: one[0])
+    return _Best(value, _set_report(mechanism, held, revealed))
+
+
+def _best_listed(mechanism: Mechanism, w: Array) -> _Best:
+    """Return the best report of a mechanism whose reports can be listed."""
+    outputs, decoder = mechanism.outputs, mechanism.decoder
+    values = [float(decoder.estimate(mechanism.tally(y[None]).counts, 1) @ w) for y in outputs]
+    best = int(np.argmax(values))
+    return _Best(values[best], outputs[best])
+
+
+def _set_report(mechanism: Mechanism, held: NDArray[np.bool_], revealed: int) -> NDArray[np.uint8]:
+    """Return the bytes of a report, laid out as `UtilityOptimizedRappor` says; -1 reveals none."""
+    report = np.zeros(mechanism.report_dtype.shape, dtype=np.uint8)
+    packed = PackedSets(held.size).pack(held[None])[0]
+    report[: packed.size] = packed
+    number = (revealed + 1).to_bytes(report.size - packed.size, "little")
+    report[packed.size :] = np.frombuffer(number, dtype=np.uint8)
+    return report

@@ -1,0 +1,42 @@
+"""How sure an estimate is: errors, intervals, sums over groups, changes and tests.
+
+All of it comes from tallies alone and holds for every mechanism. Users are taken to be drawn
+independently from p, so that errors count the draw of the sample and the noise of the mechanism.
+
+>>> domain = Domain(["yes", "no"], sensitive=["yes"])
+>>> tally = UtilityOptimizedRR(domain, 1.0).simulate([300, 700], rng=1)
+>>> total(tally, [1, 0]).standard_error  # of the share of "yes"
+"""
+
+from uldp.inference.bootstrapping import Bootstrap, bootstrap
+from uldp.inference.chi_square import ChiSquare, goodness_of_fit, homogeneity
+from uldp.inference.covariances import covariance, standard_errors
+from uldp.inference.entries import intervals
+from uldp.inference.tables import EstimateTable, summary
+from uldp.inference.totals import (
+    Change,
+    PersonalizedTotal,
+    Total,
+    difference,
+    personalized,
+    total,
+)
+
+__all__ = [
+    "Bootstrap",
+    "Change",
+    "ChiSquare",
+    "EstimateTable",
+    "PersonalizedTotal",
+    "Total",
+    "bootstrap",
+    "covariance",
+    "difference",
+    "goodness_of_fit",
+    "homogeneity",
+    "intervals",
+    "personalized",
+    "standard_errors",
+    "summary",
+    "total",
+]

@@ -1,0 +1,126 @@
+"""The spread of estimates that are not linear: threshold, Norm-Sub, EM, maximum likelihood."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks
+from uldp.inference.covariances import at_least_two, standard_errors
+from uldp.mechanisms import Mechanism
+from uldp.mechanisms.base import OF_TALLIES, Seed
+from uldp.tallies import Tally
+
+__all__ = ["Bootstrap", "bootstrap"]
+
+METHODS = ("threshold", "norm_sub", "em", "mle")
+DOUBTFUL = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """An estimate that is not linear, and how it spreads where it is the truth.
+
+    Attributes
+    ----------
+    estimate : (k,) ndarray
+        The estimate, a distribution.
+    standard_error : (k,) ndarray
+        The standard deviation of its repetitions.
+    low, high : (k,) ndarray
+        The ends of its percentile intervals.
+    doubtful : (k,) ndarray of bool
+        Which entries lie more than half a standard error from the unbiased empirical estimate.
+    """
+
+    estimate: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    doubtful: NDArray[np.bool_]
+
+
+def bootstrap(
+    mechanism: Mechanism,
+    reports: ArrayLike | Tally,
+    method: str,
+    level: float = 0.95,
+    times: int = 200,
+    rng: Seed = None,
+    **options: Any,
+) -> Bootstrap:
+    """Repeat a survey with an estimate as the truth, and take intervals from the repetitions.
+
+    This is the parametric percentile bootstrap, for estimators without a simple law. It knows
+    nothing of their bias. It warns where entries are doubtful, farther than half a standard error
+    from the unbiased empirical estimate. In the simulations of the book (20 values, uRR, ε = 1, 500
+    to 50,000 users, 95%) its intervals held 92.5% of the true shares in surveys without a warning,
+    though 82 to 92% of them with 500 users, and 74 to 98% in surveys with one; the exact
+    `intervals` of the empirical estimate held 93 to 99%.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism that made the reports.
+    reports : array_like or Tally
+        The reports; a tally, from which repetitions cost O(k), where the method needs no more.
+    method : {"threshold", "norm_sub", "em", "mle"}
+        The estimator (see `Mechanism.estimate`).
+    level : float, optional
+        The share of the repetitions, in (0, 1), between the ends of an interval.
+    times : int, optional
+        The number of repetitions, at least 2.
+    rng : optional
+        What `numpy.random.default_rng` takes.
+    **options
+        Passed on to the estimator.
+
+    Returns
+    -------
+    Bootstrap
+
+    Warns
+    -----
+    UserWarning
+        If entries are doubtful.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two reports, they do not fit the mechanism or the method, there is
+        no such method, or a number is out of its range.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    _checks.instance(mechanism, "mechanism", Mechanism)
+    _checks.choice(method, "method", METHODS)
+    missed = 1 - _checks.open_unit(level, "level")
+    times = _checks.whole(times, "times", least=2)
+    generator = _checks.generator(rng, "rng")
+    estimate = mechanism.estimate(reports, method, **options)
+    tally = reports if isinstance(reports, Tally) else mechanism.tally(reports)
+    unbiased = at_least_two(tally)
+    repetitions = np.empty((times, estimate.size))
+    from_tallies = method in OF_TALLIES or isinstance(reports, Tally)
+    for repetition in repetitions:
+        counts = generator.multinomial(tally.n, estimate / estimate.sum())
+        again: Tally | NDArray[Any]
+        if from_tallies:
+            again = mechanism.simulate(counts, generator)
+        else:
+            again = mechanism.privatize(np.repeat(np.arange(counts.size), counts), generator)
+        repetition[:] = mechanism.estimate(again, method, **options)
+    low, high = np.quantile(repetitions, [missed / 2, 1 - missed / 2], axis=0)
+    doubtful = np.abs(estimate - unbiased) > DOUBTFUL * standard_errors(tally)
+    if doubtful.any():
+        warnings.warn(
+            f"{doubtful.sum()} of {doubtful.size} entries of the estimate {method!r} lie more than "
+            f"{DOUBTFUL:g} standard errors from the unbiased estimate: fewer true shares than "
+            f"{level:g} may lie in these intervals (see Bootstrap.doubtful)",
+            stacklevel=2,
+        )
+    return Bootstrap(estimate, repetitions.std(axis=0, ddof=1), low, high, doubtful)

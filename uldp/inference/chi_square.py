@@ -1,0 +1,257 @@
+"""Whether an estimate differs from a distribution, or surveys from one another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtrc
+
+from uldp import _checks
+from uldp.decoders import SupportDecoder
+from uldp.estimators import empirical
+from uldp.law import Law
+from uldp.tallies import Tally
+
+__all__ = ["ChiSquare", "goodness_of_fit", "homogeneity"]
+
+Array = NDArray[np.float64]
+
+MOST_ENTRIES = 3_000
+SINGULAR = 1e-9
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """The result of a test.
+
+    Attributes
+    ----------
+    statistic : float
+        The squared length of the deviation in units of its covariance; infinite if it cannot be.
+    degrees_of_freedom : int
+        The rank of this covariance, the mean of the statistic.
+    pvalue : float
+        The probability that a chi-square number of so many degrees of freedom is as large.
+    """
+
+    statistic: float
+    degrees_of_freedom: int
+    pvalue: float
+
+
+def goodness_of_fit(tally: Tally, p: ArrayLike) -> ChiSquare:
+    """Test whether the users were drawn from a given distribution.
+
+    The statistic is n (p̂ - p)ᵀ (M(p) - p pᵀ)⁺ (p̂ - p), for RR and uRR Pearson's Σ (c - nm)²/(nm) of
+    the counts c. If p is true its mean is the rank of the covariance at every n, and its law tends
+    to chi-square. Pearson's rule holds here as there: the p-value is not to be trusted where many
+    supports are expected less than 5 times.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of at least one report.
+    p : (k,) array_like
+        The distribution.
+
+    Returns
+    -------
+    ChiSquare
+
+    Raises
+    ------
+    ValueError
+        If the tally is empty, p is not a distribution over its domain, or a block design has more
+        than 3,000 values.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    estimate = empirical(tally)
+    p = _checks.distribution(p, "p", tally.law.domain.size)
+    if not isinstance(tally.law.decoder, SupportDecoder):
+        _check_size(p.size, "tally")
+    form, size = _form(tally.law, p), np.array([tally.n])
+    return _chi_square([form], size, np.eye(1), (estimate - p)[np.newaxis])
+
+
+def homogeneity(*tallies: Tally) -> ChiSquare:
+    """Test whether several surveys have one distribution.
+
+    The mechanisms may differ. The deviations are the differences of the estimates from the first
+    one. What is known of their covariance is taken from all reports of a mechanism: tallies of one
+    mechanism have one p under the hypothesis. For RR and uRR this is Pearson's test of the counts.
+    Where few reports give a covariance that is none (it has a negative eigenvalue), the estimate at
+    which it is taken is moved half of the way to the uniform distribution until it is one.
+
+    Parameters
+    ----------
+    *tallies : Tally
+        Two or more, each of at least one report, over the same values, of different people.
+
+    Returns
+    -------
+    ChiSquare
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two tallies, one is empty, their values differ, or with block
+        designs among them the values times the tallies but one are more than 3,000.
+    TypeError
+        If one is no tally.
+    """
+    if len(tallies) < 2:
+        raise ValueError(f"tallies must be two or more, got {len(tallies)}")
+    for tally in tallies:
+        _checks.instance(tally, "tallies", Tally)
+        if tally.n == 0:
+            raise ValueError("tallies must not be empty: there is nothing to compare")
+        if tally.law.domain.labels != tallies[0].law.domain.labels:
+            raise ValueError(
+                f"tallies must be over the same values, got {tallies[0].law.domain!r} and "
+                f"{tally.law.domain!r}"
+            )
+    pooled: dict[Law, Tally] = {}
+    for tally in tallies:
+        pooled[tally.law] = tally + pooled.get(tally.law, 0)
+    points = {law: empirical(whole) for law, whole in pooled.items()}
+    estimates = np.array([empirical(tally) for tally in tallies])
+    contrasts = np.eye(len(tallies))[1:]
+    contrasts[:, 0] = -1
+    sizes = np.array([tally.n for tally in tallies])
+    if not all(isinstance(law.decoder, SupportDecoder) for law in points):
+        _check_size(contrasts.shape[0] * estimates.shape[1], "tallies")
+    found = None
+    while found is None or found.statistic == math.inf:
+        forms = {law: _form(law, p) for law, p in points.items()}
+        if all(map(_is_positive, forms.values())):
+            found = _chi_square([forms[t.law] for t in tallies], sizes, contrasts, estimates)
+        points = {law: (p + 1 / p.size) / 2 for law, p in points.items()}
+    return found
+
+
+class _DiagonalForm(NamedTuple):
+    """The covariance diag(a) - b bᵀ of one report's row."""
+
+    a: Array
+    b: Array
+
+    def dense(self) -> Array:
+        return np.diag(self.a) - np.outer(self.b, self.b)
+
+
+class _DenseForm(NamedTuple):
+    """Any other covariance of one report's row."""
+
+    matrix: Array
+
+    def dense(self) -> Array:
+        return self.matrix
+
+
+_Form = _DiagonalForm | _DenseForm
+
+
+def _form(law: Law, p: Array) -> _Form:
+    """Return M(p) - p pᵀ."""
+    if isinstance(law.decoder, SupportDecoder):
+        a, b = law.decoder.as_diagonal(p)
+        return _DiagonalForm(np.maximum(a, 0), b)
+    return _DenseForm(law.second_moment(p) - np.outer(p, p))
+
+
+def _is_positive(form: _Form) -> bool:
+    """Tell whether a form is positive semidefinite."""
+    if isinstance(form, _DiagonalForm):
+        inverse = np.divide(1, form.a, out=np.zeros(form.a.size), where=form.a > 0)
+        return bool(form.b**2 @ inverse < 1 + SINGULAR)
+    scale = _scale(np.diag(form.matrix))
+    if np.abs(form.matrix[scale == 0]).max(initial=0) > SINGULAR:
+        return False
+    return bool(np.linalg.eigvalsh(form.matrix * np.outer(scale, scale))[0] > -SINGULAR)
+
+
+def _chi_square(
+    forms: Sequence[_Form], sizes: NDArray[np.int64], contrasts: Array, estimates: Array
+) -> ChiSquare:
+    """Test whether contrasts of independent estimates are 0, each of shape (k,).
+
+    Parameters
+    ----------
+    forms : sequence of _Form
+        n times the covariance of each estimate.
+    sizes : (t,) ndarray
+        The n of each.
+    contrasts : (c, t) ndarray
+        What is added up.
+    estimates : (t, k) ndarray
+        The estimates.
+    """
+    deviations = (contrasts @ estimates).T
+    if all(isinstance(form, _DiagonalForm) for form in forms):
+        statistic, rank = _diagonal(
+            cast(Sequence[_DiagonalForm], forms), sizes, contrasts, deviations
+        )
+    else:
+        statistic, rank = _dense(forms, sizes, contrasts, deviations)
+    pvalue = float(chdtrc(rank, statistic)) if rank else float(statistic == 0)
+    return ChiSquare(statistic, rank, pvalue)
+
+
+def _diagonal(
+    forms: Sequence[_DiagonalForm], sizes: NDArray[np.int64], contrasts: Array, deviations: Array
+) -> tuple[float, int]:
+    """Return the statistic and its rank by the formula of Woodbury, in O(k)."""
+    a = np.array([form.a for form in forms]) / sizes[:, None]
+    b = np.array([form.b for form in forms]) / np.sqrt(sizes)[:, None]
+    a[a * sizes[:, None] < ROUNDING] = 0
+    A = np.einsum("ij,lj,jx->xil", contrasts, contrasts, a)
+    if (np.abs(deviations)[np.diagonal(A, axis1=1, axis2=2) == 0] > ROUNDING).any():
+        return math.inf, 0
+    B = np.einsum("ij,jx->xij", contrasts, b)
+    inverse = np.linalg.pinv(A, hermitian=True)
+    shrunk = np.einsum("xil,xl->xi", inverse, deviations)
+    inner = np.eye(len(forms)) - np.einsum("xij,xil,xlm->jm", B, inverse, B, optimize=True)
+    values, vectors = np.linalg.eigh(inner)
+    regular = values > SINGULAR
+    along = vectors.T @ np.einsum("xij,xi->j", B, shrunk)
+    statistic = np.sum(deviations * shrunk) + np.sum(along[regular] ** 2 / values[regular])
+    rank = int(np.linalg.matrix_rank(A, hermitian=True).sum()) - int((~regular).sum())
+    return float(max(statistic, 0)), rank
+
+
+def _dense(
+    forms: Sequence[_Form], sizes: NDArray[np.int64], contrasts: Array, deviations: Array
+) -> tuple[float, int]:
+    """Return the statistic and its rank from the eigenvalues of the correlation matrix."""
+    covariance = np.zeros((deviations.size, deviations.size))
+    for form, size, contrast in zip(forms, sizes, contrasts.T, strict=True):
+        covariance += np.kron(form.dense() / size, np.outer(contrast, contrast))
+    scale = _scale(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
+    along = vectors.T @ (scale * deviations.ravel())
+    regular = values > SINGULAR
+    possible = np.abs(along[~regular]).max(initial=0) < SINGULAR * max(1, np.abs(along).max())
+    if not possible or np.abs(deviations.ravel()[scale == 0]).max(initial=0) > ROUNDING:
+        return math.inf, int(regular.sum())
+    return float(np.sum(along[regular] ** 2 / values[regular])), int(regular.sum())
+
+
+def _scale(variances: Array) -> Array:
+    """Return what makes variances 1, and 0 for those that are 0 but for rounding."""
+    positive = variances > ROUNDING * variances.max(initial=ROUNDING)
+    root = np.sqrt(np.maximum(variances, 0))
+    return np.divide(1, root, out=np.zeros(variances.size), where=positive)
+
+
+def _check_size(entries: int, name: str) -> None:
+    if entries > MOST_ENTRIES:
+        raise ValueError(
+            f"{name} of block designs must have at most {MOST_ENTRIES} values in all, got {entries}"
+        )

@@ -1,0 +1,116 @@
+"""The covariance of the empirical estimate, from a tally alone.
+
+For n users drawn independently from p it is (M(p) - p pᵀ)/n, with the second moment M(p) of a
+decoded report (see `uldp.decoders`). M is affine in p, so (M(p̂) - p̂ p̂ᵀ)/(n - 1) is unbiased for it,
+as a sample covariance is: E p̂ p̂ᵀ = p pᵀ + Cov p̂, hence E (M(p̂) - p̂ p̂ᵀ) = n Cov p̂ - Cov p̂.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uldp import _checks
+from uldp.decoders import SupportDecoder
+from uldp.estimators import empirical, norm_sub
+from uldp.law import Law
+from uldp.tallies import Tally
+
+__all__ = ["covariance", "standard_errors"]
+
+ROUNDING = 1e-12
+
+
+def covariance(tally: Tally) -> NDArray[np.float64]:
+    """Return an unbiased estimate of the covariance of the empirical estimate.
+
+    It is (M(p̂) - p̂ p̂ᵀ)/(n - 1), for every mechanism, if the n users were drawn independently; for a
+    population that is asked as a whole it is too large, since it counts the draw as well. For
+    RAPPOR and uRAP it is -p̂(x) p̂(z)/(n - 1) off the diagonal, for RR and uRR -m̂(x) m̂(z)/((n - 1)
+    g(x) g(z)), and for all four m̂(1 - m̂)/((n - 1) g²) on it.
+
+    Unbiased does not mean positive semidefinite: at small n a weighted sum can have a negative
+    variance under it. `total` says what it does then.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of at least two reports.
+
+    Returns
+    -------
+    (k, k) ndarray
+
+    Raises
+    ------
+    ValueError
+        If the tally has fewer than two reports.
+    TypeError
+        If it is no tally.
+    """
+    estimate = at_least_two(tally)
+    moment = tally.law.second_moment(estimate)
+    return (moment - np.outer(estimate, estimate)) / (tally.n - 1)
+
+
+def standard_errors(tally: Tally) -> NDArray[np.float64]:
+    """Return the standard error of each entry of the empirical estimate.
+
+    Their squares are the diagonal of `covariance`, computed without the matrix. For RR, RAPPOR, uRR
+    and uRAP this is m̂(1 - m̂)/((n - 1) g²): unbiased for the variance, and never negative. For a
+    block design of several sizes it can come out negative at small n; then the variance at the
+    projection of p̂ to the simplex takes its place.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of at least two reports.
+
+    Returns
+    -------
+    (k,) ndarray
+
+    Raises
+    ------
+    ValueError
+        If the tally has fewer than two reports.
+    TypeError
+        If it is no tally.
+    """
+    estimate, n, decoder = at_least_two(tally), tally.n, tally.law.decoder
+    if isinstance(decoder, SupportDecoder):
+        spread = np.sqrt(tally.counts / n * ((n - tally.counts) / n) / (n - 1))
+        return spread / decoder.gain
+    unbiased = decoder.variances(estimate)
+    projected = decoder.variances(norm_sub(tally))
+    negative = unbiased < -ROUNDING * np.abs(unbiased + estimate**2).max()
+    variances = np.where(negative, projected / n, unbiased / (n - 1))
+    return np.sqrt(np.maximum(variances, 0))
+
+
+def at_least_two(tally: Tally) -> NDArray[np.float64]:
+    """Return the empirical estimate of a tally of two reports or more."""
+    _checks.instance(tally, "tally", Tally)
+    if tally.n < 2:
+        raise ValueError(f"tally must be of at least two reports for an error, got {tally.n}")
+    return empirical(tally)
+
+
+def total_variance(tally: Tally, weights: NDArray[np.float64]) -> float:
+    """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
+    estimate, n, law = at_least_two(tally), tally.n, tally.law
+    unbiased = _quadratic(law, estimate, weights)
+    squares = np.abs(law.decoder.variances(estimate) + estimate**2)
+    if unbiased < -ROUNDING * (weights**2 @ squares):
+        return max(_quadratic(law, norm_sub(tally), weights), 0.0) / n
+    return max(unbiased, 0.0) / (n - 1)
+
+
+def _quadratic(law: Law, p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Return wᵀ (M(p) - p pᵀ) w.
+
+    Where all estimates sum to 1 a constant in w adds nothing; without it nothing large cancels.
+    """
+    if law.decoder.sums_to_one:
+        weights = weights - weights @ p
+    return float(weights @ law.decoder.apply_second_moment(p, weights) - (weights @ p) ** 2)

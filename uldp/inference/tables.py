@@ -1,0 +1,141 @@
+"""What a survey says, as a labelled table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uldp.domain import Domain
+from uldp.estimators import empirical
+from uldp.inference.covariances import standard_errors
+from uldp.inference.entries import intervals
+from uldp.tallies import Tally
+
+__all__ = ["EstimateTable", "summary"]
+
+COLUMNS = ("estimate", "standard error", "low", "high")
+MOST_ROWS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateTable:
+    """Estimates with their errors, one row for each value; prints, and renders in a notebook.
+
+    Attributes
+    ----------
+    domain : Domain
+        The values, in the order of the rows.
+    n : int
+        The number of reports.
+    level : float
+        The probability that an interval holds its share.
+    estimate, standard_error, low, high : (k,) ndarray
+        The empirical estimate, its standard error (nan for a single report), and the ends of its
+        interval.
+    """
+
+    domain: Domain
+    n: int
+    level: float
+    estimate: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    def to_pandas(self) -> Any:
+        """Return all rows as a `pandas.DataFrame`.
+
+        Its index holds the labels, under the name "value"; its columns are "sensitive" (bool),
+        "estimate", "standard error", "low" and "high", as shares of 1.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ModuleNotFoundError as missing:
+            raise ModuleNotFoundError(
+                'EstimateTable.to_pandas needs the package pandas: pip install "uldp[tables]"'
+            ) from missing
+        columns = {"sensitive": self._is_sensitive} | dict(zip(COLUMNS, self._numbers, strict=True))
+        return pandas.DataFrame(columns, index=pandas.Index(self.domain.labels, name="value"))
+
+    def __repr__(self) -> str:
+        names, rows = ["value", *self._names], list(self._rows())
+        width = max(len(row[0]) for row in [names, *rows])
+        lines = [
+            f"{label:<{width}}" + "".join(f"{cell:>16}" for cell in cells)
+            for label, *cells in [names, *rows]
+        ]
+        return "\n".join([*lines, *self._left_out()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ["value", *self._names])
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n"
+            for row in self._rows()
+        )
+        note = "".join(f"<p>{line}</p>" for line in self._left_out())
+        table = '<table class="table table-sm">\n'
+        return f"{table}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>{note}"
+
+    @property
+    def _names(self) -> list[str]:
+        return ["estimate", "standard error", f"{100 * self.level:g}% from", "to"]
+
+    @property
+    def _numbers(self) -> list[NDArray[np.float64]]:
+        return [self.estimate, self.standard_error, self.low, self.high]
+
+    @property
+    def _is_sensitive(self) -> NDArray[np.bool_]:
+        return np.isin(np.arange(self.domain.size), self.domain.sensitive)
+
+    def _rows(self) -> Iterator[list[str]]:
+        """Yield the first rows as texts; a sensitive value has a star."""
+        stars = np.where(self._is_sensitive, "*", "")[:MOST_ROWS]
+        shown = zip(self.domain.labels, stars, *self._numbers, strict=False)
+        for label, star, *numbers in shown:
+            cells = ["–" if np.isnan(number) else f"{number:.2%}" for number in numbers]
+            yield [f"{label}{star}", *cells]
+
+    def _left_out(self) -> list[str]:
+        reports = f"{self.n:,} reports" + ("; * sensitive" if self.domain.sensitive.size else "")
+        more = self.domain.size - MOST_ROWS
+        return [f"... and {more:,} more values", reports] if more > 0 else [reports]
+
+
+def summary(tally: Tally, level: float = 0.95) -> EstimateTable:
+    """Return a labelled table of the empirical estimate, its standard errors and its intervals.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of at least one report.
+    level : float, optional
+        The probability, in (0, 1), that an interval holds its share.
+
+    Returns
+    -------
+    EstimateTable
+        It prints, renders in a notebook, and gives a data frame by `EstimateTable.to_pandas`.
+
+    Raises
+    ------
+    ValueError
+        If the tally is empty or the level lies outside (0, 1).
+    TypeError
+        If an argument is of the wrong type.
+    """
+    estimate, ends = empirical(tally), intervals(tally, level)
+    errors = standard_errors(tally) if tally.n > 1 else np.full(estimate.size, np.nan)
+    domain = tally.law.domain
+    return EstimateTable(domain, tally.n, float(level), estimate, errors, *ends.T)

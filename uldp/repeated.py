@@ -1,0 +1,561 @@
+"""Asking the same people again: what a device may send, what that promises, how to plan it.
+
+In T surveys a user has T answers, which may change. Her device makes a report of each. What a rule
+promises is about pairs of sequences of answers. Its *level* is the least L with
+
+    Pr[y_1, ..., y_T | x_1, ..., x_T] ≤ e^L Pr[y_1, ..., y_T | x'_1, ..., x'_T]
+
+for all sequences of reports and all pairs of sequences of answers that both hold what the reports
+reveal. For one report it is that of Definition 2, whose revealed values set no bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks
+from uldp._fields import set_fields
+from uldp.domain import Domain
+from uldp.losses import LOSSES, Loss, l1_loss, l2_loss, worst_case
+from uldp.mechanisms import (
+    MECHANISMS,
+    Mechanism,
+    RandomizedResponse,
+    UtilityOptimizedRappor,
+    UtilityOptimizedRR,
+)
+from uldp.privacy import Channel
+
+__all__ = ["KEEPS", "Device", "Keep", "Plan", "plan", "plans", "two_layers"]
+
+Keep = Literal["nothing", "while same", "per value", "first"]
+KEEPS: tuple[Keep, ...] = ("nothing", "while same", "per value", "first")
+"""What a device keeps: nothing, so that each report is drawn anew; its last draw while the answer
+stays the same; a draw for each value that she has held; or its first draw, whatever comes."""
+
+Array = NDArray[np.float64]
+
+MOST_ENTRIES, MOST_LISTED, MOST_SURVEYS = 1 << 24, 25, 1000
+LEAST_EPSILON, LARGEST_EPSILON = 1e-6, 500.0
+DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Device:
+    """What makes a user's reports in several surveys, on a domain small enough to enumerate.
+
+    For a value the device draws once, by the matrix `first`, and keeps what it has drawn as it is
+    told to by `keeps`. Each report is made anew from what was drawn, by the matrix `second`.
+
+    Parameters
+    ----------
+    first : (k, |Z|) array_like
+        How a draw is made of a value; each row sums to 1.
+    second : (|Z|, |Y|) array_like
+        How a report is made of a draw; each row sums to 1.
+    protected : (|Y|,) array_like of bool, or array_like of int
+        The protected reports Y_P, as a mask or as indices; each of the others is sent by the
+        holders of one value only.
+    keeps : {"nothing", "while same", "per value", "first"}
+        See `KEEPS`.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not stochastic or do not fit together, a report outside Y_P comes from
+        two values, or there is no such rule.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    first: Array
+    second: Array
+    protected: NDArray[np.bool_]
+    keeps: Keep
+
+    def __post_init__(self) -> None:
+        first = _checks.stochastic(self.first, "first").astype(float)
+        second = _checks.stochastic(self.second, "second").astype(float)
+        if first.shape[1] != len(second):
+            raise ValueError(
+                f"second must have a row for each of the {first.shape[1]} draws of the first, "
+                f"got {len(second)}"
+            )
+        protected = _checks.mask(self.protected, "protected", second.shape[1])
+        _checks.choice(self.keeps, "keeps", KEEPS)
+        set_fields(self, first=first, second=second, protected=protected)
+        senders = (self.one_report.matrix > 0).sum(axis=0)
+        if (senders[~protected] > 1).any():
+            raise ValueError("protected must hold each report that comes from more than one value")
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, keeps: Keep = "nothing") -> Device:
+        """Return the device that sends the reports of a mechanism as they were drawn.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            On a domain small enough for its matrix.
+        keeps : {"nothing", "while same", "per value", "first"}, optional
+            See `KEEPS`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is out of its range.
+        """
+        _checks.instance(mechanism, "mechanism", Mechanism)
+        matrix = mechanism.transition_matrix()
+        return cls(matrix, np.eye(matrix.shape[1]), mechanism.protected, keeps)
+
+    @property
+    def one_report(self) -> Channel:
+        """The mechanism of a single report."""
+        return Channel(self.first @ self.second, self.protected)
+
+    def law(self, answers: Sequence[int]) -> Array:
+        """Return the probabilities of all sequences of reports.
+
+        Parameters
+        ----------
+        answers : sequence of int
+            The index of the answer in each of T surveys.
+
+        Returns
+        -------
+        (|Y|, ..., |Y|) ndarray
+            With T axes, one for each report.
+
+        Raises
+        ------
+        ValueError
+            If there are no answers, one is not an index of a value, or the sequences are too many.
+        TypeError
+            If the answers are not integers.
+        """
+        values = _checks.numbers(answers, "answers", (-1,))
+        k, outputs = len(self.first), self.second.shape[1]
+        if values.dtype.kind not in "iu":
+            raise TypeError(f"answers must be integers, got an array of type {values.dtype}")
+        if not values.size or values.min() < 0 or values.max() >= k:
+            raise ValueError(f"answers must be one or more indices in 0..{k - 1}, got {answers!r}")
+        self._check_size(outputs**values.size)
+        probabilities = np.ones((outputs,) * values.size)
+        for times in self._draws(values.tolist()):
+            shape = np.ones(values.size, dtype=int)
+            shape[times] = outputs
+            part = self._of_one_draw(int(values[times[0]]), len(times))
+            probabilities = probabilities * part.reshape(shape)
+        return probabilities
+
+    def level(self, surveys: int, changes: int | None = None) -> float:
+        """Return the level over all pairs of sequences of answers, by enumeration.
+
+        Parameters
+        ----------
+        surveys : int
+            T, the number of reports.
+        changes : int, optional
+            How often an answer changes at most, from one survey to the next; by default T - 1.
+
+        Returns
+        -------
+        float
+            Infinity if reports that one sequence leads to rule out another one, both of which hold
+            what these reports reveal.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of its range, or there are more than 2^24 pairs of a sequence of
+            answers and one of reports.
+        TypeError
+            If an argument is of the wrong type.
+        """
+        T = _checks.whole(surveys, "surveys", least=1)
+        most = T - 1 if changes is None else _checks.whole(changes, "changes", least=0)
+        k, outputs = len(self.first), self.second.shape[1]
+        self._check_size((k * outputs) ** min(T, MOST_LISTED))
+        sequences = [one for one in product(range(k), repeat=T) if _changes(one) <= most]
+        shown = np.array(list(product(self._reveals.tolist(), repeat=T)))
+        largest, least = np.zeros(len(shown)), np.full(len(shown), np.inf)
+        for sequence in sequences:
+            law = self.law(sequence).ravel()
+            agrees = ((shown < 0) | (shown == sequence)).all(axis=1)
+            largest = np.where(agrees, np.maximum(largest, law), largest)
+            least = np.where(agrees, np.minimum(least, law), least)
+        return _largest_log_ratio(np.stack([largest, np.minimum(largest, least)]))
+
+    def pair_level(self, one: Sequence[int], other: Sequence[int]) -> float:
+        """Return the level of one pair of sequences of answers, by enumeration.
+
+        Parameters
+        ----------
+        one, other : sequence of int
+            The indices of the answers in T surveys.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If they are of unequal lengths, or `law` refuses one of them.
+        """
+        laws = [self.law(answers).ravel() for answers in (one, other)]
+        if laws[0].size != laws[1].size:
+            raise ValueError(f"other must have {len(one)} answers as well, got {len(other)}")
+        shown = np.array(list(product(self._reveals.tolist(), repeat=len(one))))
+        agree = [((shown < 0) | (shown == np.array(a))).all(axis=1) for a in (one, other)]
+        return _largest_log_ratio(np.stack(laws)[:, agree[0] & agree[1]])
+
+    def bound(self, surveys: int, changes: int | None = None) -> float:
+        """Return a number that the level does not exceed, however many surveys there are.
+
+        With nothing kept it is T times the level of one report, which is attained. Otherwise it is
+        T ρ: whatever was drawn, a protected report is at most e^ρ times as likely after one draw as
+        after another. This is infinite where a draw settles for good that a value is revealed, or
+        what the report is. It is also how well the answer of a single survey is hidden, if all
+        others are known.
+
+        Where a single draw makes all reports, because the answer is fixed (no changes) or the first
+        draw is kept, they tell no more than the draw does, and that no value has been revealed in T
+        reports: with c(z) the probability of a protected report after z, and Z' the draws after
+        which the protected reports have the same law, at most the largest
+        ln(Σ_Z' Q(z|x) c(z)^T / Σ_Z' Q(z|x') c(z)^T).
+
+        Parameters
+        ----------
+        surveys : int
+            T, the number of reports.
+        changes : int, optional
+            How often an answer changes at most; by default T - 1.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is out of its range.
+        """
+        T = _checks.whole(surveys, "surveys", least=1)
+        most = T - 1 if changes is None else _checks.whole(changes, "changes", least=0)
+        if self.keeps == "nothing" or T == 1:
+            shielded = self.one_report.matrix[:, self.protected]
+            return T * _largest_log_ratio(shielded)
+        drawn = self.first.any(axis=0)
+        steps = T * _largest_log_ratio(self.second[drawn][:, self.protected])
+        if most and self.keeps != "first":
+            return steps
+        return min(steps, self._level_of_one_draw(T))
+
+    def _level_of_one_draw(self, T: int) -> float:
+        shielded = self.second[:, self.protected]
+        hiding = shielded.sum(axis=1)
+        sends = self.first.any(axis=0) & (hiding > 0)
+        laws = np.round(shielded[sends] / hiding[sends, None], DIGITS)
+        _, alike = np.unique(laws, axis=0, return_inverse=True)
+        classes = np.eye(alike.size)[alike.ravel()]
+        weights = (self.first[:, sends] * hiding[sends] ** T) @ classes
+        return _largest_log_ratio(np.asarray(weights, dtype=float))
+
+    def _check_size(self, entries: int) -> None:
+        if entries > MOST_ENTRIES:
+            raise ValueError(
+                f"surveys must be few enough for {MOST_ENTRIES} probabilities, got {entries}"
+            )
+
+    @cached_property
+    def _reveals(self) -> NDArray[np.intp]:
+        """The value that each report reveals, -1 if it is protected or never sent; shape (|Y|,)."""
+        sent = self.one_report.matrix > 0
+        reveals: NDArray[np.intp] = np.where(
+            self.protected | ~sent.any(axis=0), -1, sent.argmax(axis=0)
+        )
+        return reveals
+
+    def _draws(self, answers: list[int]) -> list[list[int]]:
+        """Return the surveys whose reports are made from each draw, the first of them its own."""
+        times = range(len(answers))
+        if self.keeps == "nothing":
+            return [[t] for t in times]
+        if self.keeps == "first":
+            return [[*times]]
+        if self.keeps == "per value":
+            return [[t for t in times if answers[t] == x] for x in dict.fromkeys(answers)]
+        starts = [t for t in times if t == 0 or answers[t] != answers[t - 1]]
+        return [[*range(a, b)] for a, b in pairwise([*starts, len(answers)])]
+
+    def _of_one_draw(self, value: int, reports: int) -> Array:
+        """Return the law of reports that are made from one draw; shape (|Y|, ..., |Y|)."""
+        outputs = self.second.shape[1]
+        joint = self.first[value][:, None]
+        for _ in range(reports):
+            joint = (joint[:, :, None] * self.second[:, None, :]).reshape(len(self.second), -1)
+        return np.asarray(joint.sum(axis=0)).reshape((outputs,) * reports)
+
+
+def two_layers(
+    mechanism: Mechanism, epsilon: float, reveals: Literal["once", "anew"] = "anew"
+) -> Device:
+    """Return the device that keeps a draw for each value and perturbs it anew for each report.
+
+    The first layer is the mechanism. The second is randomized response among the sensitive values
+    for RR and uRR; for RAPPOR and uRAP it turns each bit with probability 1/(e^ε₂ + 1). What is
+    revealed is passed on as it is. A single report has the same law whether it is decided once or
+    anew each time if a non-sensitive value is revealed.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        RR, uRR, RAPPOR or uRAP, on a domain small enough for its matrix.
+    epsilon : float
+        The level ε₂ of the second layer: of a value, or of each bit.
+    reveals : {"once", "anew"}, optional
+        Whether the draw settles for good if the value is revealed, or each report does.
+
+    Raises
+    ------
+    ValueError
+        If ε₂ is out of its range or there is no such choice.
+    TypeError
+        If the mechanism is none of the four.
+    """
+    if not isinstance(mechanism, UtilityOptimizedRR | UtilityOptimizedRappor):
+        raise TypeError(f"mechanism must be RR, uRR, RAPPOR or uRAP, got {mechanism!r}")
+    level = _checks.budget(epsilon, "epsilon")
+    _checks.choice(reveals, "reveals", ("once", "anew"))
+    if not mechanism.sensitive.size:
+        raise ValueError("mechanism must have sensitive values, without which nothing is perturbed")
+    s, k = mechanism.sensitive.size, mechanism.domain.size
+    S, N = mechanism.sensitive, mechanism.nonsensitive
+    sets = isinstance(mechanism, UtilityOptimizedRappor)
+    perturbed: Array = _flips(s, level) if sets else _response(s, level)
+    matrix, protected = mechanism.transition_matrix(), mechanism.protected
+    if reveals == "once":
+        passed_on = np.eye(N.size + 1 if sets else k)
+        if sets:
+            return Device(matrix, _beside(perturbed, passed_on), protected, "per value")
+        passed_on[np.ix_(S, S)] = perturbed
+        return Device(matrix, passed_on, protected, "per value")
+    first = np.zeros((k, k, len(perturbed)))
+    second = np.zeros((k, len(perturbed), protected.size))
+    for x, hidden in enumerate(matrix[:, protected]):
+        first[x, x] = hidden / hidden.sum()
+        hiding, showing = (1.0, 0.0) if x in S else _coin(mechanism, x)
+        if sets:
+            beside = hiding * np.eye(N.size + 1)[0]
+            beside[1:] += showing * (x == N)
+            second[x] = _beside(perturbed, beside)
+        else:
+            second[x][:, S] = hiding * perturbed
+            second[x][:, x] += showing
+    return Device(first.reshape(k, -1), second.reshape(-1, protected.size), protected, "per value")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a device answers T surveys, and what comes of it.
+
+    Attributes
+    ----------
+    name : str
+        The mechanism's name in `uldp.mechanisms.MECHANISMS`.
+    mechanism : Mechanism
+        What makes a report.
+    surveys : int
+        T.
+    reports : int
+        How many reports a user draws in all: 1 if her device keeps it, and otherwise the number of
+        surveys in which she is asked, chosen for her beforehand by chance.
+    users : int
+        How many users answer each survey.
+    keeps : {"nothing", "first"}
+        What the device keeps between the surveys (see `KEEPS`).
+    total : float
+        The level over all sequences of answers, `reports` times the mechanism's ε.
+    loss : float
+        The expected loss of the estimate of each survey.
+    revealed : float
+        The probability that a non-sensitive answer which stays is revealed at least once.
+    """
+
+    name: str
+    mechanism: Mechanism
+    surveys: int
+    reports: int
+    users: int
+    keeps: Keep
+    total: float
+    loss: float
+    revealed: float
+
+    @property
+    def advice(self) -> str:
+        """What the device has to do, in a sentence or two."""
+        if self.keeps == "first":
+            return (
+                f"Draw one report at ε = {self.mechanism.epsilon:.4g}, keep it, and send it in "
+                f"each of {self.surveys} surveys. Never look at the answer again."
+            )
+        which = "every survey" if self.reports == self.surveys else "the surveys drawn beforehand"
+        return (
+            f"Draw a new report at ε = {self.mechanism.epsilon:.4g} in {which}, {self.reports} of "
+            f"{self.surveys}, whether or not the answer has changed. Then send no more."
+        )
+
+
+def plans(
+    domain: Domain,
+    total: float,
+    surveys: int,
+    n: int,
+    loss: Loss = "l2",
+    fixed: bool = False,
+    p: ArrayLike | None = None,
+) -> list[Plan]:
+    """Return all plans for T surveys of the same users at one total level, the best first.
+
+    If the answers cannot change, a device draws one report at ε = L and sends it every time.
+    Otherwise each user answers m of the T surveys, which are chosen by chance before anybody has
+    answered, with a new report at ε = L/m each: so about n m/T users answer each survey. The levels
+    of the reports add up (Proposition 1), whatever the answers and however often they change.
+
+    Parameters
+    ----------
+    domain : Domain
+        The possible answers, and which of them are sensitive.
+    total : float
+        The level L over all sequences of T answers, in nats.
+    surveys : int
+        T.
+    n : int
+        The number of users.
+    loss : {"l1", "l2"}, optional
+        The loss of the estimate of each survey, by the central limit theorem or exact.
+    fixed : bool, optional
+        Whether no answer can change, or only those of the first day are asked for.
+    p : (k,) array_like, optional
+        The distribution of the answers in each survey; by default the worst case of each plan.
+
+    Returns
+    -------
+    list of Plan
+        In increasing order of the loss.
+
+    Raises
+    ------
+    ValueError
+        If L is so small or so large that L/m is no ε, or an argument is out of its range.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    _checks.instance(domain, "domain", Domain)
+    level, T = _checks.budget(total, "total"), _checks.whole(surveys, "surveys", least=1)
+    size = _checks.whole(n, "n", least=1)
+    _checks.choice(loss, "loss", LOSSES)
+    once = _checks.flag(fixed, "fixed")
+    if T > MOST_SURVEYS:
+        raise ValueError(f"surveys must be at most {MOST_SURVEYS}, got {T}")
+    if not LEAST_EPSILON * T <= level <= LARGEST_EPSILON:
+        raise ValueError(
+            f"total must be at most {LARGEST_EPSILON} and at least {LEAST_EPSILON:g} for each of "
+            f"{T} surveys, got {total!r}"
+        )
+    found = []
+    for reports in [1] if once else range(1, T + 1):
+        users = size if once else size * reports // T
+        for name, make in MECHANISMS.items() if users else ():
+            mechanism = make(domain, level / reports)
+            at = worst_case(mechanism, loss) if p is None else p
+            expected = (l1_loss if loss == "l1" else l2_loss)(mechanism, at, users)
+            shown = 1 - (1 - mechanism.revealed_share) ** reports
+            found.append(
+                Plan(
+                    name=name,
+                    mechanism=mechanism,
+                    surveys=T,
+                    reports=reports,
+                    users=users,
+                    keeps="first" if once else "nothing",
+                    total=level,
+                    loss=expected,
+                    revealed=shown,
+                )
+            )
+    return sorted(found, key=lambda one: one.loss)
+
+
+def plan(
+    domain: Domain,
+    total: float,
+    surveys: int,
+    n: int,
+    loss: Loss = "l2",
+    fixed: bool = False,
+    p: ArrayLike | None = None,
+) -> Plan:
+    """Return the plan of the least loss for T surveys of the same users (see `plans`).
+
+    Parameters
+    ----------
+    domain : Domain
+        The possible answers, and which of them are sensitive.
+    total : float
+        The level L over all sequences of T answers, in nats.
+    surveys : int
+        T.
+    n : int
+        The number of users.
+    loss : {"l1", "l2"}, optional
+        The loss of the estimate of each survey.
+    fixed : bool, optional
+        Whether no answer can change, or only those of the first day are asked for.
+    p : (k,) array_like, optional
+        The distribution of the answers in each survey; by default the worst case of each plan.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of its range.
+    """
+    return plans(domain, total, surveys, n, loss, fixed, p)[0]
+
+
+def _changes(answers: Sequence[int]) -> int:
+    return sum(a != b for a, b in pairwise(answers))
+
+
+def _largest_log_ratio(matrix: Array) -> float:
+    """Return the largest logarithm of the quotient of two entries of a column with any above 0."""
+    if not matrix.size:
+        return 0.0
+    largest, least = matrix.max(axis=0), matrix.min(axis=0)
+    sent = largest > 0
+    with np.errstate(divide="ignore"):
+        return float((np.log(largest[sent]) - np.log(least[sent])).max(initial=0.0))
+
+
+def _response(s: int, epsilon: float) -> Array:
+    """Return the matrix of randomized response among s values."""
+    return RandomizedResponse(Domain(s), epsilon).transition_matrix()
+
+
+def _flips(s: int, epsilon: float) -> Array:
+    """Return how likely sets are to become one another if each bit turns with 1/(e^ε + 1)."""
+    matrix: Array = np.ones((1, 1))
+    for _ in range(s):
+        matrix = _beside(matrix, _response(2, epsilon))
+    return matrix
+
+
+def _beside(sets: Array, revealed: Array) -> Array:
+    """Return the probabilities of pairs, the second part changing fastest."""
+    return np.asarray(np.kron(sets, revealed), dtype=float)
+
+
+def _coin(mechanism: UtilityOptimizedRR | UtilityOptimizedRappor, x: int) -> tuple[float, float]:
+    """Return the probabilities that a non-sensitive value is not revealed, and that it is."""
+    return float(mechanism.decoder.not_own[x]), float(mechanism.decoder.own[x])

@@ -1,0 +1,597 @@
+"""A survey is one file, which the collector and every device read.
+
+`Survey` holds the questions with their mechanisms, writes and reads messages, and `Tallies` are
+what is kept of them. The format of the file, of messages and of tallies is described in the book
+under "The survey file and its messages"; `schema` is its JSON Schema.
+
+>>> answers = Domain(["good", "fair", "bad"], sensitive=["bad"])
+>>> mood = UtilityOptimizedRR(answers, epsilon=1.0)
+>>> survey = Survey("wellbeing-2026-w47", {"mood": mood})
+>>> report = survey.questions["mood"].privatize("fair")  # on a device that runs Python
+>>> message = survey.message("mood", report)
+>>> survey.read([message]).tallies["mood"].n  # at the collector
+1
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uldp import _checks, _survey_file, wire
+from uldp._chunks import chunks
+from uldp._fields import set_fields
+from uldp._survey_file import excerpt
+from uldp.mechanisms import Mechanism
+from uldp.tallies import Tally
+from uldp.wire import BytesLike, MessageError, Reason
+
+__all__ = ["Reading", "Survey", "Tallies", "schema"]
+
+BYTES_AT_ONCE = 1 << 18
+SHOWN_DIGITS = 12
+
+
+class Seen(Protocol):
+    """What remembers who was counted: a set, or a table that has ``in`` and ``add``."""
+
+    def __contains__(self, key: Any, /) -> bool: ...
+
+    def add(self, key: Any, /) -> object:
+        """Remember a sender and a question."""
+
+
+class Survey:
+    """The questions of a survey, each with its mechanism, and the text of its file.
+
+    A survey is known by the SHA-256 digest of its file's exact text in UTF-8. Every message holds
+    it, so that reports of another survey, or of one that was changed, are refused. Two surveys are
+    equal if their texts are.
+
+    Parameters
+    ----------
+    id : str
+        The name of the survey, for people.
+    questions : mapping of str to Mechanism
+        The mechanism of each question by its name, in order, 1 to 65,536 of them. For the
+        personalized mechanism it is the common one, over a `uldp.personalized.TaggedDomain`.
+
+    Attributes
+    ----------
+    id : str
+        The name of the survey.
+    questions : mapping of str to Mechanism
+        The mechanisms as the file has them; read-only.
+    digest : str
+        The SHA-256 digest of the file in hexadecimal digits.
+
+    Raises
+    ------
+    ValueError
+        If a string is empty or holds a control character, a label lies beyond 2^53, there are no
+        questions, a mechanism is none of `uldp.mechanisms`, or its best θ is so near 1 that it is 1
+        as a number.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    id: str
+    questions: Mapping[str, Mechanism]
+    digest: str
+    _text: str
+    _digest: bytes
+    _names: list[str]
+    _widths: list[int]
+
+    def __init__(self, id: str, questions: Mapping[str, Mechanism]) -> None:
+        _checks.instance(id, "id", str)
+        if not isinstance(questions, Mapping):
+            raise TypeError(f"questions must map names to mechanisms, got {questions!r}")
+        for name, mechanism in questions.items():
+            _checks.instance(name, "each name in questions", str)
+            _checks.instance(mechanism, f"questions[{name!r}]", Mechanism)
+        self._set(_survey_file.write_survey(id, questions))
+        for name, mechanism in questions.items():
+            if self.questions[name] != mechanism:
+                raise ValueError(
+                    f"questions[{name!r}] must be as its file says, {self.questions[name]!r}, "
+                    f"got {mechanism!r}"
+                )
+
+    def _set(self, text: str) -> None:
+        content = _survey_file.read_survey(text)
+        digest = sha256(text.encode())
+        set_fields(
+            self,
+            id=content.id,
+            questions=MappingProxyType(content.questions),
+            digest=digest.hexdigest(),
+            _text=text,
+            _digest=digest.digest(),
+            _names=[*content.questions],
+            _widths=[wire.wire_dtype(one).itemsize for one in content.questions.values()],
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Survey:
+        """Return the survey of a file.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The file's content. Bytes are safest: to read a file as text may change its line
+            endings, and so the survey.
+
+        Raises
+        ------
+        ValueError
+            If it is not the text of a survey file of this version, in UTF-8. The message names the
+            place.
+        TypeError
+            If it is neither text nor bytes.
+        """
+        if not isinstance(text, str | bytes):
+            raise TypeError(f"text must be a string or bytes, got {type(text).__name__}")
+        survey = cls.__new__(cls)
+        try:
+            survey._set(text if isinstance(text, str) else text.decode())
+        except ValueError as error:
+            raise ValueError(f"text must be that of a survey: {error}") from None
+        return survey
+
+    def to_json(self) -> str:
+        """Return the exact text of the file, to be written as UTF-8 without changing a line ending.
+
+        ``Path("survey.json").write_bytes(survey.to_json().encode())`` does so on every system.
+        """
+        return self._text
+
+    def message(self, question: str, reports: ArrayLike) -> bytes:
+        """Return a message that holds reports.
+
+        Parameters
+        ----------
+        question : str
+            The name of the question.
+        reports : array_like
+            What the question's mechanism made of answers, one report or many.
+
+        Raises
+        ------
+        ValueError
+            If there is no such question, a report is one that the mechanism cannot produce, or
+            there are 2^32 or more.
+        TypeError
+            If the reports are not of the mechanism's type.
+        """
+        mechanism = self._mechanism(question)
+        rows = wire.wire_rows(mechanism, reports)
+        return wire.pack(self._digest, self._names.index(question), rows)
+
+    def open(self, message: BytesLike) -> tuple[str, NDArray[Any]]:
+        """Return what one message holds, however many reports: its question, and the reports.
+
+        Parameters
+        ----------
+        message : bytes-like
+            What a device sent.
+
+        Returns
+        -------
+        str
+            The name of the question.
+        (n, ...) ndarray
+            The reports, one along the first axis.
+
+        Raises
+        ------
+        MessageError
+            A ValueError, if the message is not intact, is of another survey, or holds a report that
+            the mechanism cannot produce. Its `reason` says which.
+        TypeError
+            If it is not bytes.
+        """
+        if not isinstance(message, BytesLike):
+            raise TypeError(f"message must be bytes, got {type(message).__name__}")
+        number, payload = self._payload(message)
+        name = self._names[number]
+        mechanism = self.questions[name]
+        rows = np.frombuffer(payload, wire.wire_dtype(mechanism))
+        try:
+            return name, mechanism.check(rows.astype(mechanism.report_dtype.base))
+        except ValueError as impossible:
+            raise MessageError(Reason.IMPOSSIBLE, str(impossible)) from None
+
+    def read(
+        self,
+        messages: Iterable[BytesLike] | Iterable[tuple[Hashable, BytesLike]],
+        max_reports: int = 1,
+        seen: Seen | None = None,
+        keep_reports: bool = False,
+    ) -> Reading:
+        """Tally the reports of many messages; count what is refused, by reason, and go on.
+
+        The messages may come from a generator. What is held in memory is the tallies, the reports
+        if they are kept, and less than a megabyte.
+
+        Parameters
+        ----------
+        messages : iterable of bytes-like, or of pairs
+            What devices sent; with `seen`, pairs of a sender and her message.
+        max_reports : int, optional
+            How many reports a message may hold: one, as a device sends it, since a message of a
+            million would outvote the others. Allow more only where a relay bundles.
+        seen : set, or anything that has ``in`` and ``add``, optional
+            The pairs of a sender and a question that were counted, to which new ones are added.
+            A sender is whatever tells her from others, such as a token that the service gave her.
+            Her second message about the same question is refused. Without it messages are not
+            compared: equal bytes are mostly honest reports that are equal.
+        keep_reports : bool, optional
+            Whether to keep the reports too, which "em" and "mle" need where a report is a set.
+
+        Returns
+        -------
+        Reading
+
+        Raises
+        ------
+        ValueError
+            If `max_reports` is not a whole number of at least 1, or what comes with `seen` is no
+            pair.
+        TypeError
+            If an argument is of the wrong type; a single message is no collection of messages.
+        """
+        if isinstance(messages, BytesLike | str) or not isinstance(messages, Iterable):
+            raise TypeError(
+                "messages must be a collection of bytes, such as a list, got "
+                f"{type(messages).__name__}"
+            )
+        most = _checks.whole(max_reports, "max_reports", least=1)
+        if seen is not None and not (hasattr(seen, "__contains__") and hasattr(seen, "add")):
+            raise TypeError(f"seen must have 'in' and 'add', as a set has, got {seen!r}")
+        kept = _checks.flag(keep_reports, "keep_reports")
+        boxes = [_Box(mechanism, kept) for mechanism in self.questions.values()]
+        refused: Counter[Reason] = Counter()
+        accepted = waiting = 0
+        for message in messages:
+            sender: Hashable = None
+            if seen is not None:
+                sender, message = _pair(message)
+            try:
+                number, payload = self._payload(message)
+            except MessageError as error:
+                refused[error.reason] += 1
+                continue
+            box = boxes[number]
+            if len(payload) > most * box.width:
+                refused[Reason.TOO_MANY] += 1
+                continue
+            if seen is not None:
+                key = sender, self._names[number]
+                if key in seen:
+                    refused[Reason.DUPLICATE] += 1
+                    continue
+                seen.add(key)
+            accepted += 1
+            box.waiting += payload
+            waiting += len(payload)
+            if waiting >= BYTES_AT_ONCE:
+                waiting = 0
+                for box in boxes:
+                    box.empty()
+        for box in boxes:
+            box.empty()
+        impossible = sum(box.impossible for box in boxes)
+        if impossible:
+            refused[Reason.IMPOSSIBLE] = impossible
+        named = dict(zip(self._names, boxes, strict=True))
+        return Reading(
+            tallies=Tallies(self, {name: box.tally for name, box in named.items()}),
+            reports={name: box.reports for name, box in named.items() if kept},
+            messages=accepted,
+            refused=refused,
+        )
+
+    def longest_message(self, max_reports: int = 1) -> int:
+        """Return the length of the longest message of this survey, for `uldp.wire.split`.
+
+        Parameters
+        ----------
+        max_reports : int, optional
+            How many reports a message may hold.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `max_reports` is not a whole number of at least 1.
+        """
+        most = _checks.whole(max_reports, "max_reports", least=1)
+        return wire.LEAST_LENGTH + most * max(self._widths)
+
+    def _mechanism(self, question: str) -> Mechanism:
+        _checks.choice(question, "question", self._names)
+        return self.questions[question]
+
+    def _payload(self, message: object) -> tuple[int, memoryview]:
+        """Return the number of question and the reports of an intact message, possible or not."""
+        digest, number, width, payload = wire.unpack(message)
+        if digest != self._digest:
+            raise MessageError(
+                Reason.FOREIGN,
+                f"its survey is {digest.hex()[:SHOWN_DIGITS]}..., this one is "
+                f"{self.digest[:SHOWN_DIGITS]}...",
+            )
+        if number >= len(self._widths):
+            raise MessageError(
+                Reason.QUESTION, f"it is of question {number}, there are {len(self._widths)}"
+            )
+        if width != self._widths[number]:
+            raise MessageError(
+                Reason.QUESTION,
+                f"its reports have {width} bytes, those of question {number} "
+                f"{self._widths[number]}",
+            )
+        return number, payload
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Survey cannot be changed; make a new one to set {name}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Survey) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it anew, from its text."""
+        return Survey.from_json, (self.to_json(),)
+
+    def __repr__(self) -> str:
+        return f"Survey({self.id!r}, {len(self.questions)} questions, {self.digest[:12]}...)"
+
+
+class Tallies(Mapping[str, Tally]):
+    """The tally of each question of a survey; parts add up, with ``+`` and with `sum`.
+
+    Parameters
+    ----------
+    survey : Survey
+        The survey.
+    tallies : mapping of str to Tally, optional
+        The tallies by the names of their questions; where there is none, no report came.
+
+    Attributes
+    ----------
+    survey : Survey
+        The survey.
+
+    Raises
+    ------
+    ValueError
+        If a name is that of no question, or a tally is of another mechanism.
+    TypeError
+        If an argument is of the wrong type.
+    """
+
+    survey: Survey
+
+    def __init__(self, survey: Survey, tallies: Mapping[str, Tally] | None = None) -> None:
+        _checks.instance(survey, "survey", Survey)
+        given = {} if tallies is None else tallies
+        if not isinstance(given, Mapping):
+            raise TypeError(f"tallies must map questions to tallies, got {tallies!r}")
+        for name, tally in given.items():
+            _checks.choice(name, "tallies", survey.questions)
+            _checks.instance(tally, f"tallies[{name!r}]", Tally)
+            if tally.law != survey.questions[name]:
+                raise ValueError(
+                    f"tallies[{name!r}] must be of {survey.questions[name]!r}, got {tally.law!r}"
+                )
+        self.survey = survey
+        self._tallies = {
+            name: Tally(mechanism, given[name].n, given[name].counts)
+            if name in given
+            else empty_tally(mechanism)
+            for name, mechanism in survey.questions.items()
+        }
+
+    def to_json(self) -> str:
+        """Return the text of a file of tallies, which holds that of the survey."""
+        entries = [
+            json.dumps({"question": name, "n": tally.n, "counts": tally.counts.tolist()})
+            for name, tally in self.items()
+        ]
+        text = json.dumps(self.survey.to_json())
+        lines = ",\n    ".join(entries)
+        return (
+            f'{{\n  "uldp": {wire.VERSION},\n  "survey": {text},\n'
+            f'  "tallies": [\n    {lines}\n  ]\n}}\n'
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes, survey: Survey | None = None) -> Tallies:
+        """Return the tallies of a file.
+
+        Parameters
+        ----------
+        text : str or bytes
+            What `to_json` returned.
+        survey : Survey, optional
+            The survey that the tallies must be of; by default any.
+
+        Raises
+        ------
+        ValueError
+            If it is not the text of a file of tallies of this version, they are of another survey,
+            or no reports have these counts.
+        TypeError
+            If an argument is of the wrong type.
+        """
+        if not isinstance(text, str | bytes):
+            raise TypeError(f"text must be a string or bytes, got {type(text).__name__}")
+        if survey is not None:
+            _checks.instance(survey, "survey", Survey)
+        try:
+            found = cls._read(text if isinstance(text, str) else text.decode())
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"text must be that of tallies: {error}") from None
+        if survey is not None and found.survey != survey:
+            raise ValueError(
+                f"survey must be that of the tallies, {found.survey!r}, got {survey!r}"
+            )
+        return found
+
+    @classmethod
+    def _read(cls, text: str) -> Tallies:
+        file = _survey_file.json_object(
+            _survey_file.read_json(text), "the file", {"uldp", "survey", "tallies"}
+        )
+        if not isinstance(file["survey"], str):
+            raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
+        survey = Survey.from_json(file["survey"])
+        names, entries = [*survey.questions], file["tallies"]
+        if not isinstance(entries, list) or len(entries) != len(names):
+            raise ValueError(f"tallies must be an array of {len(names)}, one for each question")
+        tallies = {}
+        for number, (name, entry) in enumerate(zip(names, entries, strict=True)):
+            where = f"tallies[{number}]"
+            one = _survey_file.json_object(entry, where, {"question", "n", "counts"})
+            if one["question"] != name:
+                raise ValueError(
+                    f"{where}.question must be {name!r}, got {excerpt(one['question'])}"
+                )
+            tallies[name] = Tally(survey.questions[name], one["n"], one["counts"])
+        return cls(survey, tallies)
+
+    def __getitem__(self, question: str) -> Tally:
+        return self._tallies[question]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tallies)
+
+    def __len__(self) -> int:
+        return len(self._tallies)
+
+    def __add__(self, other: Tallies | int) -> Tallies:
+        if isinstance(other, int) and other == 0:
+            return self
+        if not isinstance(other, Tallies):
+            return NotImplemented
+        if self.survey != other.survey:
+            raise ValueError(
+                f"tallies must be of one survey, got {self.survey!r} and {other.survey!r}"
+            )
+        return Tallies(self.survey, {name: self[name] + other[name] for name in self})
+
+    __radd__ = __add__
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Tallies)
+            and self.survey == other.survey
+            and self._tallies == other._tallies
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{name!r}: n={tally.n}" for name, tally in self.items())
+        return f"Tallies({self.survey!r}, {{{numbers}}})"
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a collector reads from many messages.
+
+    Attributes
+    ----------
+    tallies : Tallies
+        The tally of each question, of the accepted reports.
+    reports : dict of str to ndarray
+        The accepted reports of each question, one along the first axis, if they were to be kept;
+        else empty.
+    messages : int
+        How many messages were accepted.
+    refused : Counter
+        How many messages were refused, by `Reason`; and, under ``Reason.IMPOSSIBLE``, how many
+        reports of accepted messages were left out because the mechanism cannot produce them.
+    """
+
+    tallies: Tallies
+    reports: dict[str, NDArray[Any]]
+    messages: int
+    refused: Counter[Reason]
+
+
+class _Box:
+    """What came for a question: reports that wait to be counted, and what became of others."""
+
+    def __init__(self, mechanism: Mechanism, keeps_reports: bool) -> None:
+        self.mechanism, self.keeps_reports = mechanism, keeps_reports
+        self.layout = wire.wire_dtype(mechanism)
+        self.width = self.layout.itemsize
+        self.waiting, self.kept = bytearray(), bytearray()
+        self.tally, self.impossible = empty_tally(mechanism), 0
+
+    def empty(self) -> None:
+        """Count what waits."""
+        if not self.waiting:
+            return
+        rows = np.frombuffer(self.waiting, self.layout)
+        at_once = max(1, BYTES_AT_ONCE // self.mechanism.report_dtype.itemsize)
+        for chunk in chunks(len(rows), at_once):
+            reports = rows[chunk].astype(self.mechanism.report_dtype.base)
+            tally, reports = tally_of_possible(self.mechanism, reports)
+            self.tally += tally
+            self.impossible += len(rows[chunk]) - len(reports)
+            if self.keeps_reports:
+                self.kept += reports.tobytes()
+        self.waiting = bytearray()
+
+    @property
+    def reports(self) -> NDArray[Any]:
+        return np.frombuffer(self.kept, self.mechanism.report_dtype)
+
+
+def tally_of_possible(mechanism: Mechanism, reports: NDArray[Any]) -> tuple[Tally, NDArray[Any]]:
+    """Return the reports that the mechanism can produce, and their tally."""
+    try:
+        return mechanism.tally(reports), reports
+    except ValueError:
+        possible = reports[mechanism.possible(reports)]
+        return mechanism.tally(possible), possible
+
+
+def empty_tally(mechanism: Mechanism) -> Tally:
+    """Return the tally of no reports."""
+    return Tally(mechanism, 0, np.zeros(mechanism.tally_shape, dtype=np.int64))
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a survey file, as Python values.
+
+    A file that meets it may still be refused: it cannot say that probabilities sum to 1, or that
+    what is sensitive is a label.
+    """
+    path = files("uldp") / "survey.schema.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _pair(item: Any) -> tuple[Hashable, Any]:
+    try:
+        sender, message = item
+    except (TypeError, ValueError):
+        raise ValueError(
+            "messages must be pairs of a sender and a message, as seen is given"
+        ) from None
+    return sender, message
