@@ -5,8 +5,8 @@ the paper are `UtilityOptimizedRR` and `UtilityOptimizedRappor`; `RandomizedResp
 are the same two with every value sensitive, which is ordinary local differential privacy.
 `UtilityOptimizedBlockDesign` is the one of the least worst-case l2 loss of an unbiased estimate.
 
-A mechanism is a file here that reads like its definition: a class on `IndexReports`, `NumberedSets`
-or `SetReports`, with a decoder of `uldp.decoders`. One line in the module ``registry`` makes it known
+A mechanism is a file here that reads like its definition: a class on `IndexReports` or
+`SetReports`, with a decoder of `uldp.decoders`. One line in the module ``registry`` makes it known
 to `MECHANISMS`, and so to `uldp.compare`, to surveys and to every test by enumeration.
 """
 
