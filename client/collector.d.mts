@@ -28,7 +28,10 @@ export class Tally {
   readonly question: Question;
   /** The number of reports. */
   n: number;
-  /** The counts of the values; of uBD with several sizes one such array for each size. */
+  /**
+   * The counts of the values; of uBD with several sizes one such array for each size; of uHR those
+   * of the columns, then of the values that are not sensitive.
+   */
   counts: number[] | number[][];
   /** Count reports, one after the other; return how many no device can send. */
   add(reports: Uint8Array): number;
@@ -43,7 +46,7 @@ export interface Losses {
   readonly variances: number[];
   /** E sum of |p̂(x) - p(x)| by the central limit theorem. */
   readonly l1: number;
-  /** The same exactly, for this n; not for uBD. */
+  /** The same exactly, for this n; not for uBD and uHR. */
   readonly l1Exact?: number;
   /** E sum of (p̂(x) - p(x))². */
   readonly l2: number;

@@ -61,9 +61,10 @@ export class Tally {
     this.question = question;
     this.n = 0;
     const rows = question.mechanism === "uBD" ? question.decisions.length : 1;
-    const zeros = () => new Array(question.size).fill(0);
-    this.counts = rows > 1 ? Array.from({ length: rows }, zeros) : zeros();
     [this.#sensitive, this.#others] = classes(question);
+    const { columns, size } = question;
+    const zeros = () => new Array(columns ? columns + this.#others.length : size).fill(0);
+    this.counts = rows > 1 ? Array.from({ length: rows }, zeros) : zeros();
   }
 
   /** Count reports, one after the other as in a message; return how many no device can send. */
@@ -100,11 +101,11 @@ export class Tally {
   }
 
   #count(report) {
-    const { mechanism, size, decisions } = this.question;
+    const { mechanism, decisions } = this.question;
     const rows = this.#rows();
-    if (mechanism.endsWith("RR")) {
+    if (mechanism.endsWith("RR") || mechanism === "uHR") {
       const value = numberIn(report, 0);
-      if (value >= size) return false;
+      if (value >= rows[0].length) return false;
       rows[0][value] += 1;
       return true;
     }
@@ -130,7 +131,7 @@ export class Tally {
  * The losses to expect of the empirical estimate from n users who are drawn from p.
  *
  * `l1`, of the sum of the absolute errors, is the value of the central limit theorem, and `l1Exact`
- * that for this n (not for a block design); `l2`, of the sum of their squares, is exact.
+ * that for this n (not for uBD and uHR); `l2`, of the sum of their squares, is exact.
  */
 export function losses(question, p, n) {
   const decoder = decoderOf(question);
@@ -157,8 +158,18 @@ export function projected(estimate) {
 }
 
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
-const decoderOf = (question) =>
-  question.mechanism === "uBD" ? blockDecoder(question) : supportDecoder(question);
+const decoders = { uBD: blockDecoder, uHR: hadamardDecoder };
+const decoderOf = (question) => (decoders[question.mechanism] ?? supportDecoder)(question);
+
+/** Standard errors from unbiased variances, or where they are below 0 from the projection. */
+function errorsFrom(decoder, estimate, n) {
+  const unbiased = decoder.variances(estimate);
+  const atNearest = decoder.variances(projected(estimate));
+  const most = Math.max(...unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
+  return unbiased.map((v, x) =>
+    Math.sqrt(Math.max(v < -ROUNDING * most ? atNearest[x] / n : v / (n - 1), 0)),
+  );
+}
 
 function numberIn(bytes, start) {
   let number = 0;
@@ -249,6 +260,40 @@ function stirlingError(x) {
   return (1 / 12 - z * (1 / 360 - z * (1 / 1260 - z * (1 / 1680 - z / 1188)))) / x;
 }
 
+// --- uHR: a fast Hadamard transform of the counts ------------------------------------------------
+
+function hadamardDecoder(question) {
+  const [sensitive, others] = classes(question);
+  const { columns } = question;
+  const [hidden, told] = question.decisions.replaced ?? [0, 1];
+  const decoder = {
+    estimate([counts], n) {
+      const transformed = hadamardTransform(counts.slice(0, columns));
+      const sums = new Array(question.size);
+      sensitive.forEach((x, j) => (sums[x] = transformed[j + 1]));
+      others.forEach((x, j) => (sums[x] = counts[columns + j]));
+      return sums.map((sum) => sum / (n * told));
+    },
+    standardErrors: (rows, n) => errorsFrom(decoder, decoder.estimate(rows, n), n),
+    variances(p) {
+      const sent = total(sensitive.map((x) => p[x])) + hidden * total(others.map((x) => p[x]));
+      const found = p.map((entry) => entry / told - entry ** 2);
+      for (const x of sensitive) found[x] = sent / told ** 2 - p[x] ** 2;
+      return found;
+    },
+  };
+  return decoder;
+}
+
+function hadamardTransform(values) {
+  let result = values;
+  for (let length = 1; length < values.length; length *= 2) {
+    const pairs = result.filter((_, i) => i % 2 === 0).map((even, i) => [even, result[2 * i + 1]]);
+    result = [...pairs.map(([even, odd]) => even + odd), ...pairs.map(([even, odd]) => even - odd)];
+  }
+  return result;
+}
+
 // --- uBD: the best linear estimate from sets of random sizes -------------------------------------
 
 function blockDecoder(question) {
@@ -286,15 +331,7 @@ function blockDecoder(question) {
       }
       return found;
     },
-    standardErrors(rows, n) {
-      const estimate = decoder.estimate(rows, n);
-      const unbiased = decoder.variances(estimate);
-      const atNearest = decoder.variances(projected(estimate));
-      const most = Math.max(...unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
-      return unbiased.map((v, x) =>
-        Math.sqrt(Math.max(v < -ROUNDING * most ? atNearest[x] / n : v / (n - 1), 0)),
-      );
-    },
+    standardErrors: (rows, n) => errorsFrom(decoder, decoder.estimate(rows, n), n),
   };
   return decoder;
 }
