@@ -54,6 +54,7 @@ MARKERS = {
     "D": "diamond",
     "v": "inverted_triangle",
     "*": "star",
+    "p": "hex",
 }
 DASHES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
 REFERENCES: dict[str, dict[str, Any]] = {
