@@ -87,6 +87,15 @@ def test_variances_of_any_vector_are_those_of_the_second_moment():
             np.testing.assert_allclose(mechanism.decoder.variances(p), expected, atol=1e-9)
 
 
+def test_totals_of_one_report_have_this_range():
+    rng = np.random.default_rng(10)
+    for domain in domains(5):
+        mechanism, weights = UtilityOptimizedHadamard(domain, 0.8), rng.normal(size=domain.size)
+        totals = [mechanism.estimate(np.array([y])) @ weights for y in mechanism.outputs]
+        expected = pytest.approx((min(totals), max(totals)))
+        assert mechanism.decoder.range_of_total(weights) == expected
+
+
 def law_of_columns(rows: list[int]) -> dict[tuple[int, ...], float]:
     """The law of how often each column is drawn, by enumeration user by user."""
     H, law = hadamard(len(rows)), {(0,) * len(rows): 1.0}

@@ -194,6 +194,12 @@ class HadamardDecoder(OutcomeDecoder):
         moments[self.sensitive] += self.told * mean
         return moments / self.told**2
 
+    def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the least and the largest D_y · w over all reports y, in O(V log V)."""
+        S, N = weights[self.sensitive], weights[self.nonsensitive]
+        values = np.concatenate([self._by_column(S), N]) / self.told
+        return float(values.min()), float(values.max())
+
     @property
     def sums_to_one(self) -> bool:
         """It does if no value is sensitive: all reports are true."""
