@@ -28,7 +28,10 @@ export class Tally {
   readonly question: Question;
   /** The number of reports. */
   n: number;
-  /** The counts of the values; of uBD with several sizes one such array for each size. */
+  /**
+   * The counts of the values; of uBD with several sizes one such array for each size; of uHR those
+   * of the columns, then of the values that are not sensitive.
+   */
   counts: number[] | number[][];
   /** Count reports, one after the other; return how many no device can send. */
   add(reports: Uint8Array): number;
@@ -43,7 +46,7 @@ export interface Losses {
   readonly variances: number[];
   /** E sum of |p̂(x) - p(x)| by the central limit theorem. */
   readonly l1: number;
-  /** The same exactly, for this n; not for uBD. */
+  /** The same exactly, for this n; not for uBD and uHR. */
   readonly l1Exact?: number;
   /** E sum of (p̂(x) - p(x))². */
   readonly l2: number;
@@ -92,7 +95,7 @@ export function printed(
   epsilon: number,
 ): number;
 
-/** How often a report supports a value of X_S, and of X_N; not for uBD. */
+/** How often a report supports a value of X_S, and of X_N; not for uBD and uHR. */
 export function supportOf(question: Question): { own: number; other: number; gain: number }[];
 
 /** The probability that somebody with a non-sensitive value reveals it. */
@@ -117,7 +120,7 @@ export function believed(prior: readonly number[], chances: readonly number[]): 
 /** A probability after its odds were multiplied by e^level. */
 export function suspicion(before: number, level: number): number;
 
-/** Draw the tally of everybody's report, from how many hold each value; not for uBD. */
+/** Draw the tally of everybody's report, from how many hold each value; not for uBD and uHR. */
 export function simulate(
   question: Question,
   holders: readonly number[],

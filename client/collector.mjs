@@ -61,9 +61,9 @@ export class Tally {
     this.question = question;
     this.n = 0;
     const rows = question.mechanism === "uBD" ? question.decisions.length : 1;
-    const zeros = () => new Array(question.size).fill(0);
-    this.counts = rows > 1 ? Array.from({ length: rows }, zeros) : zeros();
     this.#classes = classes(question);
+    const zeros = () => new Array(outputsOf(question)).fill(0);
+    this.counts = rows > 1 ? Array.from({ length: rows }, zeros) : zeros();
   }
 
   /** Count reports, one after the other as in a message; return how many no device can send. */
@@ -112,12 +112,17 @@ export class Tally {
   }
 }
 
+/** How many counts there are: of the values, or of uHR of the columns and what is not sensitive. */
+function outputsOf({ columns, size, sensitiveValues }) {
+  return columns ? columns + size - sensitiveValues.length : size;
+}
+
 /** What a report says, or nothing if no device can send it. */
 function reportIn(question, report, [sensitive, others]) {
-  const { mechanism, size, decisions } = question;
-  if (mechanism.endsWith("RR")) {
+  const { mechanism, decisions } = question;
+  if (mechanism.endsWith("RR") || mechanism === "uHR") {
     const value = numberIn(report, 0);
-    return value < size && { supported: [value] };
+    return value < outputsOf(question) && { supported: [value] };
   }
   const s = sensitive.length;
   const revealed = numberIn(report, Math.ceil(s / 8));
@@ -139,7 +144,7 @@ function reportIn(question, report, [sensitive, others]) {
  * The losses to expect of the empirical estimate from n users who are drawn from p.
  *
  * `l1`, of the sum of the absolute errors, is the value of the central limit theorem, and `l1Exact`
- * that for this n (not for a block design); `l2`, of the sum of their squares, is exact.
+ * that for this n (not for uBD and uHR); `l2`, of the sum of their squares, is exact.
  */
 export function losses(question, p, n) {
   const decoder = decoderOf(question);
@@ -173,8 +178,26 @@ export function projected(estimate) {
 }
 
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
-const decoderOf = (question) =>
-  question.mechanism === "uBD" ? blockDecoder(question) : supportDecoder(question);
+const decoders = { uBD: blockDecoder, uHR: hadamardDecoder };
+const decoderOf = (question) => (decoders[question.mechanism] ?? supportDecoder)(question);
+
+/** Standard errors from unbiased variances, or where they are below 0 from the projection. */
+function errorsFrom(decoder, estimate, n) {
+  const unbiased = decoder.variances(estimate);
+  const atNearest = decoder.variances(projected(estimate));
+  const most = Math.max(...unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
+  return unbiased.map((v, x) =>
+    Math.sqrt(Math.max(v < -ROUNDING * most ? atNearest[x] / n : v / (n - 1), 0)),
+  );
+}
+
+/** The Bernoulli number with the variance foreign + slope p - p² of an entry p. */
+function bernoulliOf(slope, foreign) {
+  const width = Math.sqrt(slope ** 2 + 4 * foreign);
+  const small = (2 * foreign) / (width + Math.abs(slope));
+  const [below, above] = slope > 0 ? [small, width - small] : [width - small, small];
+  return { other: below / width, notOther: above / width, gain: 1 / width };
+}
 
 function numberIn(bytes, start) {
   let number = 0;
@@ -271,6 +294,48 @@ function stirlingError(x) {
   return (1 / 12 - z * (1 / 360 - z * (1 / 1260 - z * (1 / 1680 - z / 1188)))) / x;
 }
 
+// --- uHR: a fast Hadamard transform of the counts ------------------------------------------------
+
+function hadamardDecoder(question) {
+  const [sensitive, others] = classes(question);
+  const { columns } = question;
+  const [hidden, told] = question.decisions.replaced ?? [0, 1];
+  const decoder = {
+    estimate([counts], n) {
+      const transformed = hadamardTransform(counts.slice(0, columns));
+      const sums = new Array(question.size);
+      sensitive.forEach((x, j) => (sums[x] = transformed[j + 1]));
+      others.forEach((x, j) => (sums[x] = counts[columns + j]));
+      return sums.map((sum) => sum / (n * told));
+    },
+    standardErrors: (rows, n) => errorsFrom(decoder, decoder.estimate(rows, n), n),
+    variances(p) {
+      const sent = total(sensitive.map((x) => p[x])) + hidden * total(others.map((x) => p[x]));
+      const found = p.map((entry) => entry / told - entry ** 2);
+      for (const x of sensitive) found[x] = sent / told ** 2 - p[x] ** 2;
+      return found;
+    },
+    varianceAt(isOfSensitive, share, ofClass) {
+      const sent = ofClass + hidden * (1 - ofClass);
+      return (isOfSensitive ? sent / told : share) / told - share ** 2;
+    },
+    bernoulli(isOfSensitive) {
+      if (!isOfSensitive) return { other: 0, notOther: 1, gain: told };
+      return bernoulliOf(sensitive.length / told, hidden / told ** 2);
+    },
+  };
+  return decoder;
+}
+
+function hadamardTransform(values) {
+  let result = values;
+  for (let length = 1; length < values.length; length *= 2) {
+    const pairs = result.filter((_, i) => i % 2 === 0).map((even, i) => [even, result[2 * i + 1]]);
+    result = [...pairs.map(([even, odd]) => even + odd), ...pairs.map(([even, odd]) => even - odd)];
+  }
+  return result;
+}
+
 // --- uBD: the best linear estimate from sets of random sizes -------------------------------------
 
 function blockDecoder(question) {
@@ -313,7 +378,6 @@ function blockDecoder(question) {
       }
       return found;
     },
-    /** The Bernoulli number of the same variance where p is uniform within both classes. */
     bernoulli(isOfSensitive) {
       const outcomes = isOfSensitive ? sensitiveOutcomes : otherOutcomes;
       const squares = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((holders) =>
@@ -322,20 +386,9 @@ function blockDecoder(question) {
       const [own, fellow, foreign] = squares;
       const size = (isOfSensitive ? sensitive : others).length;
       const slope = own - foreign + (size - 1) * (fellow - foreign);
-      const width = Math.sqrt(slope ** 2 + 4 * foreign);
-      const small = (2 * foreign) / (width + Math.abs(slope));
-      const [below, above] = slope > 0 ? [small, width - small] : [width - small, small];
-      return { other: below / width, notOther: above / width, gain: 1 / width };
+      return bernoulliOf(slope, foreign);
     },
-    standardErrors(rows, n) {
-      const estimate = decoder.estimate(rows, n);
-      const unbiased = decoder.variances(estimate);
-      const atNearest = decoder.variances(projected(estimate));
-      const most = Math.max(...unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
-      return unbiased.map((v, x) =>
-        Math.sqrt(Math.max(v < -ROUNDING * most ? atNearest[x] / n : v / (n - 1), 0)),
-      );
-    },
+    standardErrors: (rows, n) => errorsFrom(decoder, decoder.estimate(rows, n), n),
   };
   return decoder;
 }
@@ -532,7 +585,7 @@ const PRINTED = {
   },
 };
 
-/** How often a report supports a value of X_S, and of X_N: by its holders and by the others. */
+/** How often a report supports a value of X_S, and of X_N; not for uBD and uHR. */
 export function supportOf(question) {
   const laws = supportLaws(question, question.sensitiveValues.length);
   return laws.map(({ own, other, gain }) => ({ own, other, gain }));
@@ -542,6 +595,7 @@ export function supportOf(question) {
 export function revealedShare(question) {
   const [s, nu] = classes(question).map(({ length }) => length);
   if (!nu) return 0;
+  if (question.mechanism === "uHR") return (question.decisions.replaced ?? [0, 1])[1];
   if (question.mechanism !== "uBD") return supportOf(question)[1].own;
   return s ? total(question.decisions.map(({ weight, hidden }) => weight[0] * hidden[1])) : 1;
 }
@@ -655,6 +709,7 @@ export function likelihoods(question, report) {
   const supports = new Set(read.supported);
   const all = Array.from({ length: question.size }, (_, value) => value);
   if (mechanism === "uBD") return all.map((x) => ofSet(decisions, read, sensitive, others, x));
+  if (mechanism === "uHR") return all.map((x) => ofColumn(question, read, sensitive, others, x));
   const [inS, inN] = supportLaws(question, sensitive.length);
   if (mechanism.endsWith("RR")) {
     const law = isSensitive.has(read.supported[0]) ? inS : inN;
@@ -686,6 +741,16 @@ function ofSet(decisions, { members, revealed, supported }, sensitive, others, x
   return weight[0] * chance;
 }
 
+function ofColumn({ columns, decisions }, { supported: [sent] }, sensitive, others, x) {
+  const [hidden, told] = decisions.replaced ?? [0, 1];
+  if (sent >= columns) return told * Number(others[sent - columns] === x);
+  let isPlus = sensitive.includes(x);
+  for (let common = sent & (sensitive.indexOf(x) + 1); common; common &= common - 1) {
+    isPlus = !isPlus;
+  }
+  return (hidden + 2 * told * Number(isPlus)) / columns;
+}
+
 const choose = (n, d) => (d ? (choose(n - 1, d - 1) * n) / d : 1);
 
 /** What is believed after a report that has these probabilities, by Bayes' rule. */
@@ -704,7 +769,7 @@ export function suspicion(before, level) {
 // --- a whole survey at once, for pictures --------------------------------------------------------
 
 /**
- * Draw the tally of everybody's report, from how many hold each value; not for uBD.
+ * Draw the tally of everybody's report, from how many hold each value; not for uBD and uHR.
  *
  * `word` returns 32 random bits. The law of the tally is that of the devices' reports.
  */

@@ -31,7 +31,7 @@ export interface Repeat {
   readonly reports: number;
 }
 
-export type Mechanism = "RR" | "RAPPOR" | "uRR" | "uRAP" | "uBD";
+export type Mechanism = "RR" | "RAPPOR" | "uRR" | "uRAP" | "uBD" | "uHR";
 
 /** The words for why a message is refused; `open` knows all but the last two. */
 export type Reason =
@@ -45,7 +45,7 @@ export type Reason =
   | "with more reports than are allowed"
   | "with a report that the mechanism cannot produce";
 
-/** RR and uRR; empty if no value is sensitive. */
+/** RR, uRR and uHR; empty if no value is sensitive. */
 export interface ResponseLaw {
   readonly replaced?: Pair;
 }
@@ -82,6 +82,8 @@ export interface Question {
   readonly epsilon: number;
   /** The probabilities of a device's decisions; of uBD one law for each size. */
   readonly decisions: ResponseLaw | BitLaw | readonly BlockLaw[];
+  /** The columns of uHR, a power of 2; 0 if no value is sensitive, and for other mechanisms. */
+  readonly columns: number;
   /** The length of a report. */
   readonly reportBytes: number;
 }

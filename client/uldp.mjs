@@ -13,7 +13,7 @@ const [MOST_QUESTIONS, MOST_VALUES, WORD] = [2 ** 16, 2 ** 26, 2 ** 32];
 const MOST_ROUNDS = 1000;
 const [WORDS_AT_ONCE, SURE_WORDS] = [16, 2];
 const QUESTION_KEYS = ["name", "labels", "sensitive", "mechanism", "epsilon"];
-const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD"];
+const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"];
 const NOT_IN_TEXT = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
 
 /** What is wrong with a survey, an answer or a secret map. It names the place, never the value. */
@@ -223,8 +223,9 @@ class Question {
       throw refusal(`${where}.mechanism`, `one of ${MECHANISMS.join(", ")}`);
     }
     const [isResponse, isDesign] = [mechanism.endsWith("RR"), mechanism === "uBD"];
+    const isHadamard = mechanism === "uHR";
     const required = isDesign ? ["sizes"] : [];
-    const optional = isDesign || isResponse ? ["tags", "factors"] : ["tags", "factors", "theta"];
+    const optional = ["tags", "factors", ...(mechanism.includes("RAP") ? ["theta"] : [])];
     checkKeys(entry, where, [...QUESTION_KEYS, ...required], optional);
     this.number = number;
     this.name = checkText(entry.name, `${where}.name`);
@@ -235,10 +236,12 @@ class Question {
     const [s, nu] = [this.#s, this.size - this.#s];
     if (isDesign) checkSizes(sizes, s, `${where}.sizes`);
     else if (theta !== undefined) checkNumber(theta, `${where}.theta`, 1e-80, 1 - 2 ** -53);
-    if (isResponse) this.decisions = responseLaw(s, epsilon);
+    if (isResponse || isHadamard) this.decisions = responseLaw(isHadamard && s ? 2 : s, epsilon);
     else this.decisions = isDesign ? blockLaws(sizes, s, epsilon) : bitLaws(theta, s, nu, epsilon);
     const setBytes = Math.ceil(s / 8) + (nu && bytesToHold(nu));
-    this.reportBytes = isResponse ? bytesToHold(this.size - 1) : setBytes;
+    this.columns = isHadamard && s ? 2 ** (32 - Math.clz32(s)) : 0; // the least power above s
+    const outputs = isHadamard ? this.columns + nu : this.size;
+    this.reportBytes = isResponse || isHadamard ? bytesToHold(outputs - 1) : setBytes;
     Object.freeze(this);
   }
 
@@ -249,6 +252,7 @@ class Question {
   perturb(answer, options = {}, coins) {
     const value = this.#heldValue(answer, options);
     if (this.mechanism.endsWith("RR")) return this.#respond(value, coins);
+    if (this.mechanism === "uHR") return this.#drawColumn(value, coins);
     return this.mechanism === "uBD" ? this.#drawBlock(value, coins) : this.#drawBits(value, coins);
   }
 
@@ -260,8 +264,19 @@ class Question {
     const place = this.#s && coins.choose(this.#s, "value");
     const drawn = this.#sensitive?.[place] ?? place;
     const isReplaced = Number(this.#s && coins.decide(...this.decisions.replaced, "replaced"));
-    writeNumber(report, 0, isReplaced * drawn + (1 - isReplaced) * value);
-    return report;
+    return writeNumber(report, 0, isReplaced * drawn + (1 - isReplaced) * value);
+  }
+
+  #drawColumn(value, coins) {
+    const { isSensitive, place } = this.#classOf(value);
+    const { columns, reportBytes } = this;
+    const drawn = columns && coins.choose(columns, "column");
+    const isTold = 1 - Number(columns && coins.decide(...this.decisions.replaced, "replaced"));
+    const row = isSensitive * (place + 1);
+    const column = drawn ^ (isTold * parityOf(row & drawn) * (row & -row));
+    const isShown = isTold * (1 - isSensitive);
+    const report = isShown * (columns + place) + (1 - isShown) * column;
+    return writeNumber(new Uint8Array(reportBytes), 0, report);
   }
 
   #drawBits(value, coins) {
@@ -309,8 +324,7 @@ class Question {
       order[at] += comes * (place - order[at]) + goes * (order[Math.min(size, s - 1)] - order[at]);
       for (let i = 0; i < size; i++) report[order[i] >> 3] |= isSet << (order[i] & 7);
     }
-    writeNumber(report, Math.ceil(s / 8), (1 - isSet) * (place + 1));
-    return report;
+    return writeNumber(report, Math.ceil(s / 8), (1 - isSet) * (place + 1));
   }
 
   #drawSize(coins) {
@@ -499,10 +513,12 @@ function asBytes(value) {
   return ArrayBuffer.isView(value) && new Uint8Array(buffer, byteOffset, byteLength);
 }
 
+const parityOf = (n) => [16, 8, 4, 2, 1].reduce((folded, by) => folded ^ (folded >>> by), n) & 1;
 const bytesToHold = (number) => (number < 2 ** 8 ? 1 : number < 2 ** 16 ? 2 : 4);
 
 function writeNumber(bytes, start, number) {
   for (let i = start; i < bytes.length; i++) bytes[i] = number >>> (8 * (i - start));
+  return bytes;
 }
 
 /** CRC-32 as in PNG and zlib. */

@@ -205,7 +205,7 @@ const TASKS = {
       });
       const { value, mass } = saddle(s, k - s, epsilon);
       const { theta, sizes } = file.questions[0];
-      const support = question.mechanism === "uBD" ? null : supportOf(question);
+      const support = ["uBD", "uHR"].includes(question.mechanism) ? null : supportOf(question);
       const revealed = revealedShare(question);
       const users = ["l1", "l2"].map((loss) => usersNeeded(question, loss, 0.1));
       const entries = [0, k - 1].map((x) =>

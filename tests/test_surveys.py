@@ -593,6 +593,20 @@ def row_of(mechanism: uldp.Mechanism, question: dict, x: int) -> dict[str, float
             row[output] = row.get(output, 0.0) + replaced / s
         return row
 
+    if isinstance(mechanism, uldp.UtilityOptimizedHadamard):
+        replaced, kept = law.get("replaced", (0.0, 1.0))
+        columns = 2 ** s.bit_length() if s else 0
+        number = 0 if own is None else own + 1
+        told = [y for y in range(columns) if (y & number).bit_count() % 2 == 0]
+        if own is None:
+            told = [columns + others.index(x)]
+        for y in range(columns):
+            row[y.to_bytes(width, "little").hex()] = replaced / columns
+        for y in told:
+            output = y.to_bytes(width, "little").hex()
+            row[output] = row.get(output, 0.0) + kept / len(told)
+        return row
+
     def output(members: int, revealed: int) -> str:
         bits = members.to_bytes(-(-s // 8), "little")
         return (bits + revealed.to_bytes(width - len(bits), "little")).hex()
@@ -637,6 +651,8 @@ def test_the_formulas_of_the_page():
             expected: dict = {}
             if entry["mechanism"] in ("RR", "uRR") and s:
                 expected = {"replaced": s * shrink / (1 - shrink + s * shrink)}
+            elif entry["mechanism"] == "uHR":
+                expected = {"replaced": 2 * shrink / (1 + shrink)}
             elif entry["mechanism"] in ("RAPPOR", "uRAP"):
                 theta = (
                     mpmath.mpf(entry["theta"])

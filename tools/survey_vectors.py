@@ -41,7 +41,7 @@ def surveys() -> list[str]:
         uldp.Rappor,
         uldp.UtilityOptimizedRappor,
     )
-    urr, rr = uldp.UtilityOptimizedRR, uldp.RandomizedResponse
+    urr, rr, uhr = uldp.UtilityOptimizedRR, uldp.RandomizedResponse, uldp.UtilityOptimizedHadamard
     three = uldp.Domain(7, sensitive=[1, 4, 6])
     each = {
         "RR": rr(MOOD, 1.0),
@@ -57,6 +57,8 @@ def surveys() -> list[str]:
         "uBD, sizes 1 and 2": ubd(three, 0.5, {1: 0.3, 2: 0.7}),
         "uBD, sizes 1 to 3": ubd(three, 2.0, {1: 0.25, 2: 0.5, 3: 0.25}),
         "uBD, best sizes": ubd(three, 1.0),
+        "uHR, 2 sensitive values": uhr(MOOD, 1.0),
+        "uHR, 3 sensitive values": uhr(three, 0.5),
     }
     tagged = TaggedDomain(PLACES, ["home", "others"])
     numbers = TaggedDomain(uldp.Domain([30, 10, 20], sensitive=[]), ["work"])
@@ -66,17 +68,19 @@ def surveys() -> list[str]:
         "RAPPOR": rappor(tagged, 0.5),
         "uRAP": urap(tagged, 0.5, 0.5),
         "uBD": ubd(tagged, 0.5, {1: 0.5, 2: 0.5}),
+        "uHR": uhr(tagged, 0.5),
         "numbers": urr(numbers, 1.0),
     }
     one, none = uldp.Domain(1), uldp.Domain(["a", "b", "c"])
     every, single = uldp.Domain(9, range(9)), uldp.Domain([-(2**53) + 1, 2**53 - 1], [2**53 - 1])
+    kinds = (rr, urr, rappor, urap, ubd, uhr)
     edges = {
-        **{f"{kind.__name__}, k = 1": kind(one, 1.0) for kind in (rr, urr, rappor, urap, ubd)},
-        **{f"{kind.__name__}, s = 0": kind(none, 1.0) for kind in (rr, urr, rappor, urap, ubd)},
-        **{f"{kind.__name__}, s = 1": kind(single, 1.0) for kind in (rr, urr, rappor, urap, ubd)},
-        **{f"{kind.__name__}, s = k": kind(every, 1.0) for kind in (urr, urap, ubd)},
-        **{f"{kind.__name__}, ε small": kind(MOOD, 1e-9) for kind in (urr, urap)},
-        **{f"{kind.__name__}, ε large": kind(MOOD, 500.0) for kind in (urr, rappor, urap)},
+        **{f"{kind.__name__}, k = 1": kind(one, 1.0) for kind in kinds},
+        **{f"{kind.__name__}, s = 0": kind(none, 1.0) for kind in kinds},
+        **{f"{kind.__name__}, s = 1": kind(single, 1.0) for kind in kinds},
+        **{f"{kind.__name__}, s = k": kind(every, 1.0) for kind in (urr, urap, ubd, uhr)},
+        **{f"{kind.__name__}, ε small": kind(MOOD, 1e-9) for kind in (urr, urap, uhr)},
+        **{f"{kind.__name__}, ε large": kind(MOOD, 500.0) for kind in (urr, rappor, urap, uhr)},
         "uBD, ε large": ubd(MOOD, 500.0, 1),
         "uRAP, θ small": urap(MOOD, 1.0, 1e-80),
         "uRAP, θ near 1": urap(MOOD, 40.0, 1 - 2**-53),
@@ -88,6 +92,7 @@ def surveys() -> list[str]:
         "uRAP": urap(wide, 1.0),
         "RAPPOR": rappor(wide, 1.0),
         "uBD": ubd(wider, 1.0, {3: 0.125, 4: 0.875}),
+        "uHR": uhr(wide, 1.0),
     }
     huge = {
         "uRR, 65536 values": urr(uldp.Domain(65_536, [5]), 1.0),
@@ -174,8 +179,9 @@ def decisions(mechanism: Mechanism) -> Any:
             x = mechanism.nonsensitive[0]
             found["shown"] = [float(decoder.own[x]), float(decoder.not_own[x])]
         return found
-    total = growth + s * shrink
-    return {"replaced": [s * shrink / total, growth / total]} if s else {}
+    drawn = 2 if isinstance(mechanism, uldp.UtilityOptimizedHadamard) else s
+    total = growth + drawn * shrink
+    return {"replaced": [drawn * shrink / total, growth / total]} if s else {}
 
 
 def question(survey: uldp.Survey, name: str, mechanism: Mechanism) -> dict[str, Any]:
@@ -326,9 +332,10 @@ def refused_surveys() -> list[dict[str, str]]:
             asked("θ is out of range", theta=wrong)
             for wrong in (0, 1, -1, 9e-81, 2, "0.5", None, True)
         ),
-        asked("θ is of no use", mechanism="uRR"),
+        *(asked("θ is of no use", mechanism=name) for name in ("uRR", "uHR")),
         asked("θ is of no use", mechanism="uBD", sizes=[[1, 1]]),
         asked("sizes are of no use", sizes=[[1, 1]]),
+        asked("sizes are of no use", sizes=[[1, 1]], mechanism="uHR", theta=...),
         asked("no sizes", **design),
         *(
             asked("sizes are none", sizes=wrong, **design)
@@ -395,6 +402,7 @@ def refused_messages(texts: list[str]) -> list[dict[str, Any]]:
         (forged(b"\4\0"), Reason.IMPOSSIBLE),
         (forged(b"\0\3"), Reason.IMPOSSIBLE),
         (forged(b"\4", [*survey.questions].index("RR"), 1), Reason.IMPOSSIBLE),
+        (forged(b"\6", [*survey.questions].index("uHR, 2 sensitive values"), 1), Reason.IMPOSSIBLE),
         (forged(b"\3\0", [*survey.questions].index("uBD, size 1")), Reason.IMPOSSIBLE),
         (forged(b"\1\1", [*survey.questions].index("uBD, size 1")), Reason.IMPOSSIBLE),
         (forged(b"\0\0", [*survey.questions].index("uBD, size 1")), Reason.IMPOSSIBLE),

@@ -257,11 +257,11 @@ class OutcomeDecoder(Decoder):
         """Yield the same for an entry with x in X_N."""
 
     def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return n times the variance of each entry."""
-        variances = np.empty(p.size)
+        """Return n times the variance of each entry, M(p)(x, x) - p(x)² for any vector p."""
+        variances: NDArray[np.float64] = p**2 * (1 - p.sum())
         for members, outcomes in self._classes(p):
             entries = p[members]
-            variances[members] = sum(
+            variances[members] += sum(
                 probability * (value - entries) ** 2 for value, probability in outcomes
             )
         return variances

@@ -15,8 +15,8 @@ offset    bytes content
 48+w·n    4     CRC-32 of all before, as in PNG and zlib
 ========= ===== ==================================================
 
-A report of a mechanism whose reports are rows of bytes is this row. An index of a value (RR, uRR)
-is an integer of 1, 2 or 4 bytes, the fewest that hold k - 1.
+A report of a mechanism whose reports are rows of bytes is this row. The number of one of m outputs
+(RR, uRR, uHR) is an integer of 1, 2 or 4 bytes, the fewest that hold m - 1.
 
 The checksum finds damage, not forgery: who may send, and that nobody listens, is the business of
 the transport, and a device may lie about its value whatever the format. `uldp.Survey` writes and

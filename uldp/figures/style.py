@@ -58,6 +58,7 @@ STYLES: dict[str, Look] = {
     "uRAP": _mechanism(BLUE, "D", "-."),
     "uRAP, best θ": _mechanism("#56B4E9", "v", "--"),
     "uBD": _mechanism("#000000", "*", "-"),
+    "uHR": _mechanism("#999933", "p", "--"),
 }
 """The looks of mechanisms by their names; others get one of `SPARE` in each figure."""
 

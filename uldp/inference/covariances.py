@@ -57,9 +57,9 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     """Return the standard error of each entry of the empirical estimate.
 
     Their squares are the diagonal of `covariance`, computed without the matrix. For RR, RAPPOR, uRR
-    and uRAP this is m̂(1 - m̂)/((n - 1) g²): unbiased for the variance, and never negative. For a
-    block design of several sizes it can come out negative at small n; then the variance at the
-    projection of p̂ to the simplex takes its place.
+    and uRAP this is m̂(1 - m̂)/((n - 1) g²): unbiased for the variance, and never negative. For uHR
+    and a block design of several sizes it can come out negative at small n; then the variance at
+    the projection of p̂ to the simplex takes its place.
 
     Parameters
     ----------

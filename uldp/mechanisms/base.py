@@ -180,8 +180,8 @@ class Mechanism(Law):
     def simulate(self, true_counts: ArrayLike, rng: Seed = None) -> Tally:
         """Draw a tally with the law of `tally(privatize(...))` on a population.
 
-        For the mechanisms of the paper this takes O(k), and for block designs of sizes d
-        O(k + s Σ d), however many users there are.
+        For the mechanisms of the paper this takes O(k), for block designs of sizes d O(k + s Σ d)
+        and for uHR O(k + s log s), however many users there are.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class Mechanism(Law):
         Parameters
         ----------
         reports : array_like or Tally
-            The reports; a tally only where it keeps all of this (RR and uRR).
+            The reports; a tally only where it keeps all of this (RR, uRR and uHR).
 
         Raises
         ------

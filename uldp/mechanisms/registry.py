@@ -8,3 +8,4 @@ from uldp.mechanisms.rappor import Rappor as Rappor
 from uldp.mechanisms.response import UtilityOptimizedRR as UtilityOptimizedRR
 from uldp.mechanisms.rappor import UtilityOptimizedRappor as UtilityOptimizedRappor
 from uldp.mechanisms.block_design import UtilityOptimizedBlockDesign as UtilityOptimizedBlockDesign
+from uldp.mechanisms.hadamard import UtilityOptimizedHadamard as UtilityOptimizedHadamard
