@@ -319,8 +319,8 @@ part("tomorrow", {
         ["no belief in a protected answer goes above", FAINT]],
       said: `On ${days} ${days > 1 ? "days" : "day"} your device has answered with new coins. ` +
         `Who believed with ${percent(before)} that you are ${answer} now believes it with ` +
-        `${percent(isProved ? 1 : Math.min(path[days], 1 - Number.EPSILON))}; had your device kept its first report, with ` +
-        `${percent(kept[days])}.`,
+        `${percent(isProved ? 1 : Math.min(path[days], 1 - Number.EPSILON))}; ` +
+        `had your device kept its first report, with ${percent(kept[days])}.`,
       shown: { survey: survey.text, reports, path, kept, most },
     };
   },
