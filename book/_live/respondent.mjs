@@ -134,6 +134,7 @@ part("respondent", {
     const prior = priorOf(answer, before);
     const after = believed(prior, chances);
     const own = ANSWERS.indexOf(answer);
+    const isProtected = question.sensitiveValues.includes(own);
     const rarest = Math.min(...chances.filter((_, x) => x !== own));
     const worst = chances[own] / (chances[own] + rarest);
     const odds = (after[own] * (1 - before)) / ((1 - after[own]) * before);
@@ -169,7 +170,8 @@ part("respondent", {
       said: `Who believed with ${percent(before)} that you are ${answer} now believes it with ` +
         `${percent(after[own])}` +
         (isProof ? ": the report proves it." : `: the odds have changed by a factor of ` +
-        `${written(odds)}, where ${written(Math.exp(epsilon))} is the most. Who hesitated ` +
+        `${written(odds)}, where ${written(Math.exp(epsilon))} is the most` +
+        `${isProtected ? "" : " of a report that does not reveal it"}. Who hesitated ` +
         `between your answer and the one from which this report is rarest now believes yours ` +
         `with ${percent(worst)} instead of 50%.`),
       below: [table(
@@ -292,10 +294,13 @@ part("tomorrow", {
     const coins = new Coins(filling(seeded(30, draw)));
     const reports = [];
     const fresh = [priorOf(answer, before)];
+    let isProved = false;
     for (let day = 0; day < days; day++) {
       const { reports: report } = survey.open(rehearse(survey, QUESTION, answer, coins));
       reports.push([...report]);
-      fresh.push(believed(fresh[day], likelihoods(question, report)));
+      const chances = likelihoods(question, report);
+      isProved ||= chances.filter((chance) => chance > 0).length === 1;
+      fresh.push(believed(fresh[day], chances));
     }
     const at = fresh.map((_, day) => day);
     const path = fresh.map((belief) => belief[own]);
@@ -314,8 +319,8 @@ part("tomorrow", {
         ["no belief in a protected answer goes above", FAINT]],
       said: `On ${days} ${days > 1 ? "days" : "day"} your device has answered with new coins. ` +
         `Who believed with ${percent(before)} that you are ${answer} now believes it with ` +
-        `${percent(path[days])}; had your device kept its first report, with ` +
-        `${percent(kept[days])}.`,
+        `${percent(isProved ? 1 : Math.min(path[days], 1 - Number.EPSILON))}; ` +
+        `had your device kept its first report, with ${percent(kept[days])}.`,
       shown: { survey: survey.text, reports, path, kept, most },
     };
   },
