@@ -360,11 +360,11 @@ def test_other_totals_cover_nearly_their_level_from_few_reports(make):
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
 def test_equal_reports_and_a_missed_total_come_with_at_most_the_promised_probability(make, level):
-    """What is proved for every n and every p; RAPPOR's bits are never without noise."""
+    """What is proved for every n and p; RAPPOR's bits and uHR's columns never lack noise."""
     rng = np.random.default_rng(32)
     for domain in domains(4):
         mechanism = make(domain, 1.5)
-        noisy = isinstance(mechanism, uldp.UtilityOptimizedRappor)
+        noisy = isinstance(mechanism, uldp.UtilityOptimizedRappor | uldp.UtilityOptimizedHadamard)
         Q, rows, n = mechanism.transition_matrix(), rows_of(mechanism), int(rng.integers(2, 12))
         weights = rng.integers(-2, 4, domain.size) * 1.0
         weights[mechanism.sensitive] *= not noisy
@@ -401,7 +401,7 @@ def test_the_interval_of_an_entry_of_two_values_is_that_of_its_total(make):
             of_sets += sets and two
             if one_size and domain.size > 1:
                 assert two or (x in domain.sensitive and domain.nonsensitive.size)
-    assert of_sets or make in BY_SUPPORT.values()
+    assert of_sets or make in [*BY_SUPPORT.values(), uldp.UtilityOptimizedHadamard]
 
 
 def test_what_nobody_has_revealed_may_still_be_there():
