@@ -154,7 +154,7 @@ export function losses(question, p, n) {
 
 /** Return the distribution that is nearest to an estimate ("Norm-Sub"). */
 export function projected(estimate) {
-  const most = Math.max(...estimate); // without it nothing changes but the size of the numbers
+  const most = largest(estimate); // without it nothing changes but the size of the numbers
   const lowered = estimate.map((entry) => entry - most);
   const descending = [...lowered].sort((a, b) => b - a);
   let [sum, excess] = [0, 0];
@@ -166,6 +166,7 @@ export function projected(estimate) {
 }
 
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), -Infinity);
 const decoderOf = (question) =>
   question.mechanism === "uBD" ? blockDecoder(question) : supportDecoder(question);
 
@@ -324,7 +325,7 @@ function blockDecoder(question) {
       const estimate = decoder.estimate(rows, n);
       const unbiased = decoder.variances(estimate);
       const atNearest = decoder.variances(projected(estimate));
-      const most = Math.max(...unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
+      const most = largest(unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
       return unbiased.map((v, x) =>
         Math.sqrt(Math.max(v < -ROUNDING * most ? atNearest[x] / n : v / (n - 1), 0)),
       );

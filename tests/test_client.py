@@ -817,14 +817,15 @@ def test_a_storage_that_keeps_nothing_and_another_file_of_the_same_id_are_refuse
     cases = {
         "kept": ([time], None),
         "a storage that is deaf": ([time, "deaf"], "storage must be one that keeps"),
-        "one that shortens": ([time, "short"], "storage must be one that keeps"),
+        "one that shortens": ([time, "short"], "storage must be"),
         "one that is full": ([time, "full"], "full"),
-        "one that answers later": ([time, "late"], ""),
+        "one that answers later": ([time, "late"], "storage must be"),
         "no storage": ([{"round": 2, "storage": None}], ""),
         "another file": ([time, None, of_other], "survey must be the one first met"),
         "a report of no survey": ([time, None, "[]"], "survey must be the one first met"),
-        "what is no JSON": ([time, None, "good"], ""),
-        "nothing": ([time, None, "null"], ""),
+        "what is no JSON": ([time, None, "good"], "storage must be JSON"),
+        "the empty text of a file that was cut": ([time, None, ""], "storage must be JSON"),
+        "nothing": ([time, None, "null"], "survey must be the one first met"),
     }
     found = ask("refusedRounds", {**content, "cases": [case for case, _ in cases.values()]})
     for name, refusals in zip(cases, found, strict=True):
@@ -832,6 +833,30 @@ def test_a_storage_that_keeps_nothing_and_another_file_of_the_same_id_are_refuse
         for refusal in refusals:
             assert (refusal is None) == (message is None), name
             assert refusal is None or refusal["message"].startswith(message), name
+
+
+def test_what_is_stored_and_was_changed_is_refused():
+    """More rounds than m, an array, whose names JSON drops, and reports that are none."""
+    domain = uldp.Domain(["good", "bad"], ["bad"])
+    repeat = {"keep": "nothing", "rounds": 3, "reports": 1}
+    survey = Survey("panel", {"q": uldp.UtilityOptimizedRR(domain, 1.0)}, repeat)
+    whole = {"survey": survey.digest, "rounds": [2], "reports": {"2 0": [1]}}
+    changes: list[dict[str, Any]] = [
+        *({"rounds": rounds} for rounds in ([], [1, 2, 3], [2, 2], "2", None, {"length": 1})),
+        *({"reports": reports} for reports in ([], None, "", 1)),
+        *(
+            {"reports": {"2 0": report}}
+            for report in ([], [1, 0], "1", None, {"length": 1}, {"length": 2**32 - 1})
+        ),
+    ]
+    cases = [[{"round": 2}, None, json.dumps(whole | change)] for change in [{}, *changes]]
+    content = {"text": survey.to_json(), "question": "q", "answer": "good"}
+    (right, _), *found = ask("refusedRounds", {**content, "cases": cases})
+    assert right is None
+    for change, (refusal, _) in zip(changes, found, strict=True):
+        assert refusal, change
+        assert_named(refusal)
+        assert refusal["message"].startswith("storage: "), change
 
 
 def test_a_device_is_silent_in_the_rounds_that_it_has_not_drawn():
@@ -1067,6 +1092,7 @@ class Service(BaseHTTPRequestHandler):
     kept: list[bytes]
     addresses: list[str]
     survey: Survey
+    status = 204
 
     def do_GET(self) -> None:
         name = self.path.strip("/").partition("?")[0]
@@ -1083,7 +1109,7 @@ class Service(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.addresses.append(self.path)
         self.kept.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(204)
+        self.send_response(self.status)
         self.end_headers()
 
     def log_message(self, *args: Any) -> None:
@@ -1118,6 +1144,52 @@ def test_the_example_page_sends_what_is_answered_once(browser, service):
     assert not tab.get_by_role("button", name="Send").is_visible()
     assert len(handler.kept) == 1
     context.close()
+
+
+def test_the_example_page_does_not_say_that_it_has_sent_what_was_not_taken(browser, service):
+    """The server fails, or cannot be reached: that is said, and no second report is made."""
+    address, handler = service
+    handler.status = 500
+    for is_reached in (True, False):
+        context = browser.new_context()
+        tab = context.new_page()
+        tab.goto(f"{address}/example.html")
+        tab.get_by_role("group", name="today").get_by_label("fair").check()
+        context.set_offline(not is_reached)
+        tab.get_by_role("button", name="Send").click()
+        tab.get_by_text("Not everything was sent.").wait_for()
+        context.set_offline(False)
+        tab.reload()
+        tab.get_by_text("You have answered. Thank you!").wait_for()
+        assert len(handler.kept) == 1
+        context.close()
+
+
+def test_the_example_page_answers_once_in_two_tabs(browser, service):
+    address, handler = service
+    context = browser.new_context()
+    tabs = [context.new_page() for _ in range(2)]
+    for tab in tabs:
+        tab.goto(f"{address}/example.html")
+        tab.get_by_role("group", name="today").get_by_label("fair").check()
+    for tab, said in zip(tabs, ("Sent. Thank you!", "Not everything was sent."), strict=True):
+        tab.get_by_role("button", name="Send").click()
+        tab.get_by_text(said).wait_for()
+    assert len(handler.kept) == 1
+    context.close()
+
+
+def test_the_example_page_asks_for_numbers(browser, service):
+    """Labels that the file gives by their number alone."""
+    address, handler = service
+    handler.survey = Survey("page", {"q": uldp.UtilityOptimizedRR(uldp.Domain(3, [0]), 40.0)})
+    tab = browser.new_page()
+    tab.goto(f"{address}/example.html")
+    tab.get_by_label("2").check()
+    tab.get_by_role("button", name="Send").click()
+    tab.get_by_text("Sent. Thank you!").wait_for()
+    assert handler.survey.read(handler.kept).tallies["q"].counts.tolist() == [0, 0, 1]
+    tab.close()
 
 
 def test_the_example_page_keeps_its_first_report(browser, service):
