@@ -255,6 +255,11 @@ def test_losses_and_errors_of_random_designs():
         assert_near(found["losses"][0]["l2"], one.l2_loss(p, n), name)
 
 
+def test_an_estimate_of_very_many_values_is_projected():
+    """More than a function can have arguments."""
+    assert ask("projectedPoint", 300_000) == [[299_999, 1]]
+
+
 def test_the_exact_loss_for_few_users():
     laws = questions(uldp.Domain(4, [0, 2]), 0.7)
     laws = {name: one for name, one in laws.items() if not name.startswith("uBD")}
