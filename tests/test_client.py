@@ -941,6 +941,18 @@ def test_fuzzed_surveys_are_refused_by_name_and_as_python_refuses_them():
     assert 100 < accepted < len(texts) - 2000
 
 
+def test_what_the_parser_of_the_client_cannot_see_is_refused_by_python():
+    """A whole number with a point; and a key that is repeated, of which the last counts."""
+    text = Survey("panel", {"q": uldp.RandomizedResponse(uldp.Domain(2), 1.0)}).to_json()
+    assert ask("refusedSurveys", [text]) == [None]
+    for one, other in (('"labels": 2', '"labels": 2.0'), ('"epsilon": 1.0', '"epsilon": 1.0,' * 2)):
+        changed = text.replace(one, other.rstrip(","))
+        assert changed != text
+        assert ask("refusedSurveys", [changed]) == [None]
+        with pytest.raises(ValueError, match=r"labels must be|repeats a key"):
+            Survey.from_json(changed)
+
+
 def test_bytes_that_are_no_survey():
     right = PEOPLE.to_json().encode()
     cut = right.replace("é".encode(), "é".encode()[:1])
