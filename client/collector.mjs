@@ -166,7 +166,7 @@ export function l2WithoutReplacement(question, p, n, people) {
 
 /** Return the distribution that is nearest to an estimate ("Norm-Sub"). */
 export function projected(estimate) {
-  const most = Math.max(...estimate); // without it nothing changes but the size of the numbers
+  const most = largest(estimate); // without it nothing changes but the size of the numbers
   const lowered = estimate.map((entry) => entry - most);
   const descending = [...lowered].sort((a, b) => b - a);
   let [sum, excess] = [0, 0];
@@ -178,6 +178,7 @@ export function projected(estimate) {
 }
 
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), -Infinity);
 const decoders = { uBD: blockDecoder, uHR: hadamardDecoder };
 const decoderOf = (question) => (decoders[question.mechanism] ?? supportDecoder)(question);
 
@@ -185,7 +186,7 @@ const decoderOf = (question) => (decoders[question.mechanism] ?? supportDecoder)
 function errorsFrom(decoder, estimate, n) {
   const unbiased = decoder.variances(estimate);
   const atNearest = decoder.variances(projected(estimate));
-  const most = Math.max(...unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
+  const most = largest(unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
   return unbiased.map((v, x) =>
     Math.sqrt(Math.max(v < -ROUNDING * most ? atNearest[x] / n : v / (n - 1), 0)),
   );

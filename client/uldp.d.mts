@@ -116,8 +116,9 @@ export interface Survey {
    * @param question The name of the question.
    * @param answer A label as in the file, of the same type.
    * @throws {SurveyError} If there is no such question or label, or the secret map does not fit; if
-   *   the device takes no part in the round, or the storage keeps nothing or knows another file of
-   *   this id. The error names what is wrong, and neither the answer nor anything of the map.
+   *   the device takes no part in the round, or the storage keeps nothing, gives back what it was
+   *   not given, or knows another file of this id. The error names what is wrong, and neither the
+   *   answer nor anything of the map.
    */
   privatize(question: string, answer: Label, options?: Options): Uint8Array;
 

@@ -9,8 +9,7 @@
 const VERSION = 2;
 const MAGIC = [0x75, 0x6c, 0x64, 0x70]; // "uldp"
 const [HEADER_BYTES, CHECKSUM_BYTES] = [48, 4];
-const [MOST_QUESTIONS, MOST_VALUES, WORD] = [2 ** 16, 2 ** 26, 2 ** 32];
-const MOST_ROUNDS = 1000;
+const [MOST_QUESTIONS, MOST_VALUES, MOST_ROUNDS, WORD] = [2 ** 16, 2 ** 26, 1000, 2 ** 32];
 const [WORDS_AT_ONCE, SURE_WORDS] = [16, 2];
 const QUESTION_KEYS = ["name", "labels", "sensitive", "mechanism", "epsilon"];
 const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"];
@@ -24,7 +23,6 @@ export class SurveyError extends Error {
 /** Why a message is not taken: `reason` is one of the words of the format. */
 export class MessageError extends Error {
   name = "MessageError";
-
   constructor(reason) {
     super(`message ${reason}`);
     this.reason = reason;
@@ -56,13 +54,14 @@ export function rehearse(survey, question, answer, coins, options) {
     kept.reports[key] = [...report];
     store(kept);
   }
-  return survey.message(question, Uint8Array.from(kept.reports[key]));
+  const stored = checkArray(kept.reports[key], "storage: a report", report.length, report.length);
+  return survey.message(question, Uint8Array.from(stored));
 }
 
 /**
  * What a device keeps of a survey that is repeated: the rounds that it has drawn, and its report to
  * each question in each of them, never an answer. Nothing is drawn twice, or used before it is
- * stored.
+ * stored; and where something else is stored, nothing is drawn anew.
  */
 function recall(survey, options, coins) {
   if (kindOf(options) !== "Object") throw refusal("options", "an object");
@@ -84,8 +83,10 @@ function recall(survey, options, coins) {
     return store({ survey: survey.digest, rounds: drawn, reports: {} });
   };
   const text = storage.getItem(key);
-  const kept = text ? JSON.parse(text) : begin();
-  if (kept.survey !== survey.digest) throw refusal("survey", "the one first met under its id");
+  const kept = (text ?? null) === null ? begin() : readJson(text, "storage").content;
+  if (kept?.survey !== survey.digest) throw refusal("survey", "the one first met under its id");
+  checkArray(kept.rounds, "storage: its rounds", reports, reports);
+  if (kindOf(kept.reports) !== "Object") throw refusal("storage: its reports", "an object");
   return { kept, slot: keep === "first" ? 1 : round, others, store };
 }
 
@@ -224,9 +225,8 @@ class Question {
     }
     const [isResponse, isDesign] = [mechanism.endsWith("RR"), mechanism === "uBD"];
     const isHadamard = mechanism === "uHR";
-    const required = isDesign ? ["sizes"] : [];
     const optional = ["tags", "factors", ...(mechanism.includes("RAP") ? ["theta"] : [])];
-    checkKeys(entry, where, [...QUESTION_KEYS, ...required], optional);
+    checkKeys(entry, where, isDesign ? [...QUESTION_KEYS, "sizes"] : QUESTION_KEYS, optional);
     this.number = number;
     this.name = checkText(entry.name, `${where}.name`);
     this.mechanism = mechanism;
@@ -435,13 +435,13 @@ const refusal = (where, what) => new SurveyError(`${where} must be ${what}`);
 const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
 const wholeNumberOf = (label) => (String(Number(label)) === label ? Number(label) : undefined);
 
-function readJson(file) {
+function readJson(file, where = "the file") {
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     const text = typeof file === "string" ? file : decoder.decode(asBytes(file));
     return { text, content: JSON.parse(text) };
   } catch {
-    throw refusal("the file", "JSON, as a string or as bytes in UTF-8");
+    throw refusal(where, "JSON, as a string or as bytes in UTF-8");
   }
 }
 

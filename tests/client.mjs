@@ -160,6 +160,12 @@ const TASKS = {
     });
   },
 
+  projectedPoint: (size) => {
+    const estimate = new Array(size).fill(0);
+    estimate[size - 1] = 2;
+    return projected(estimate).map((entry, x) => [x, entry]).filter(([, entry]) => entry);
+  },
+
   digests: (texts) => texts.map((text) => hex(sha256(bytesOf(text)))),
 
   facts: (texts) =>

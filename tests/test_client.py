@@ -256,6 +256,11 @@ def test_losses_and_errors_of_random_designs():
         assert_near(found["losses"][0]["l2"], one.l2_loss(p, n), name)
 
 
+def test_an_estimate_of_very_many_values_is_projected():
+    """More than a function can have arguments."""
+    assert ask("projectedPoint", 300_000) == [[299_999, 1]]
+
+
 def test_the_exact_loss_for_few_users():
     laws = questions(uldp.Domain(4, [0, 2]), 0.7)
     laws = {name: one for name, one in laws.items() if isinstance(one.decoder, SupportDecoder)}
@@ -857,14 +862,15 @@ def test_a_storage_that_keeps_nothing_and_another_file_of_the_same_id_are_refuse
     cases = {
         "kept": ([time], None),
         "a storage that is deaf": ([time, "deaf"], "storage must be one that keeps"),
-        "one that shortens": ([time, "short"], "storage must be one that keeps"),
+        "one that shortens": ([time, "short"], "storage must be"),
         "one that is full": ([time, "full"], "full"),
-        "one that answers later": ([time, "late"], ""),
+        "one that answers later": ([time, "late"], "storage must be"),
         "no storage": ([{"round": 2, "storage": None}], ""),
         "another file": ([time, None, of_other], "survey must be the one first met"),
         "a report of no survey": ([time, None, "[]"], "survey must be the one first met"),
-        "what is no JSON": ([time, None, "good"], ""),
-        "nothing": ([time, None, "null"], ""),
+        "what is no JSON": ([time, None, "good"], "storage must be JSON"),
+        "the empty text of a file that was cut": ([time, None, ""], "storage must be JSON"),
+        "nothing": ([time, None, "null"], "survey must be the one first met"),
     }
     found = ask("refusedRounds", {**content, "cases": [case for case, _ in cases.values()]})
     for name, refusals in zip(cases, found, strict=True):
@@ -872,6 +878,30 @@ def test_a_storage_that_keeps_nothing_and_another_file_of_the_same_id_are_refuse
         for refusal in refusals:
             assert (refusal is None) == (message is None), name
             assert refusal is None or refusal["message"].startswith(message), name
+
+
+def test_what_is_stored_and_was_changed_is_refused():
+    """More rounds than m, an array, whose names JSON drops, and reports that are none."""
+    domain = uldp.Domain(["good", "bad"], ["bad"])
+    repeat = {"keep": "nothing", "rounds": 3, "reports": 1}
+    survey = Survey("panel", {"q": uldp.UtilityOptimizedRR(domain, 1.0)}, repeat)
+    whole = {"survey": survey.digest, "rounds": [2], "reports": {"2 0": [1]}}
+    changes: list[dict[str, Any]] = [
+        *({"rounds": rounds} for rounds in ([], [1, 2, 3], [2, 2], "2", None, {"length": 1})),
+        *({"reports": reports} for reports in ([], None, "", 1)),
+        *(
+            {"reports": {"2 0": report}}
+            for report in ([], [1, 0], "1", None, {"length": 1}, {"length": 2**32 - 1})
+        ),
+    ]
+    cases = [[{"round": 2}, None, json.dumps(whole | change)] for change in [{}, *changes]]
+    content = {"text": survey.to_json(), "question": "q", "answer": "good"}
+    (right, _), *found = ask("refusedRounds", {**content, "cases": cases})
+    assert right is None
+    for change, (refusal, _) in zip(changes, found, strict=True):
+        assert refusal, change
+        assert_named(refusal)
+        assert refusal["message"].startswith("storage: "), change
 
 
 def test_a_device_is_silent_in_the_rounds_that_it_has_not_drawn():
@@ -949,6 +979,18 @@ def test_fuzzed_surveys_are_refused_by_name_and_as_python_refuses_them():
         assert (refusal is None) == accepts(text), text
         accepted += refusal is None
     assert 100 < accepted < len(texts) - 2000
+
+
+def test_what_the_parser_of_the_client_cannot_see_is_refused_by_python():
+    """A whole number with a point; and a key that is repeated, of which the last counts."""
+    text = Survey("panel", {"q": uldp.RandomizedResponse(uldp.Domain(2), 1.0)}).to_json()
+    assert ask("refusedSurveys", [text]) == [None]
+    for one, other in (('"labels": 2', '"labels": 2.0'), ('"epsilon": 1.0', '"epsilon": 1.0,' * 2)):
+        changed = text.replace(one, other.rstrip(","))
+        assert changed != text
+        assert ask("refusedSurveys", [changed]) == [None]
+        with pytest.raises(ValueError, match=r"labels must be|repeats a key"):
+            Survey.from_json(changed)
 
 
 def test_bytes_that_are_no_survey():
@@ -1107,6 +1149,7 @@ class Service(BaseHTTPRequestHandler):
     kept: list[bytes]
     addresses: list[str]
     survey: Survey
+    status = 204
 
     def do_GET(self) -> None:
         name = self.path.strip("/").partition("?")[0]
@@ -1123,7 +1166,7 @@ class Service(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.addresses.append(self.path)
         self.kept.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(204)
+        self.send_response(self.status)
         self.end_headers()
 
     def log_message(self, *args: Any) -> None:
@@ -1158,6 +1201,52 @@ def test_the_example_page_sends_what_is_answered_once(browser, service):
     assert not tab.get_by_role("button", name="Send").is_visible()
     assert len(handler.kept) == 1
     context.close()
+
+
+def test_the_example_page_does_not_say_that_it_has_sent_what_was_not_taken(browser, service):
+    """The server fails, or cannot be reached: that is said, and no second report is made."""
+    address, handler = service
+    handler.status = 500
+    for is_reached in (True, False):
+        context = browser.new_context()
+        tab = context.new_page()
+        tab.goto(f"{address}/example.html")
+        tab.get_by_role("group", name="today").get_by_label("fair").check()
+        context.set_offline(not is_reached)
+        tab.get_by_role("button", name="Send").click()
+        tab.get_by_text("Not everything was sent.").wait_for()
+        context.set_offline(False)
+        tab.reload()
+        tab.get_by_text("You have answered. Thank you!").wait_for()
+        assert len(handler.kept) == 1
+        context.close()
+
+
+def test_the_example_page_answers_once_in_two_tabs(browser, service):
+    address, handler = service
+    context = browser.new_context()
+    tabs = [context.new_page() for _ in range(2)]
+    for tab in tabs:
+        tab.goto(f"{address}/example.html")
+        tab.get_by_role("group", name="today").get_by_label("fair").check()
+    for tab, said in zip(tabs, ("Sent. Thank you!", "Not everything was sent."), strict=True):
+        tab.get_by_role("button", name="Send").click()
+        tab.get_by_text(said).wait_for()
+    assert len(handler.kept) == 1
+    context.close()
+
+
+def test_the_example_page_asks_for_numbers(browser, service):
+    """Labels that the file gives by their number alone."""
+    address, handler = service
+    handler.survey = Survey("page", {"q": uldp.UtilityOptimizedRR(uldp.Domain(3, [0]), 40.0)})
+    tab = browser.new_page()
+    tab.goto(f"{address}/example.html")
+    tab.get_by_label("2").check()
+    tab.get_by_role("button", name="Send").click()
+    tab.get_by_text("Sent. Thank you!").wait_for()
+    assert handler.survey.read(handler.kept).tallies["q"].counts.tolist() == [0, 0, 1]
+    tab.close()
 
 
 def test_the_example_page_keeps_its_first_report(browser, service):

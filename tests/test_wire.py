@@ -495,6 +495,50 @@ def test_what_is_damaged_does_not_swallow_what_follows(bad):
         assert reading.refused.total() in {1, 2}
 
 
+def with_checksum(start: bytes, end: bytes, checksum: bytes) -> bytes:
+    """Put 4 bytes between, with which the CRC-32 is this: it is affine in their 32 bits."""
+
+    def crc(middle: int) -> int:
+        return zlib.crc32(start + middle.to_bytes(4, "little") + end)
+
+    basis: dict[int, tuple[int, int]] = {}
+    for bit in range(32):
+        change, middle = crc(1 << bit) ^ crc(0), 1 << bit
+        while change.bit_length() in basis:
+            other, of_other = basis[change.bit_length()]
+            change, middle = change ^ other, middle ^ of_other
+        basis[change.bit_length()] = change, middle
+    left, found = int.from_bytes(checksum, "little") ^ crc(0), 0
+    while left:
+        change, middle = basis[left.bit_length()]
+        left, found = left ^ change, found ^ middle
+    return start + found.to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("overlap", [1, 4, 16, 48, 52])
+@pytest.mark.parametrize("name", ["q", "0"])
+def test_nobody_swallows_the_message_behind_hers(name, overlap):
+    """With a message that is intact if the first bytes of that one, which all know, are its last.
+
+    Four bytes of its digest are chosen so that its checksum is right.
+    """
+    behind = SURVEY.message(name, SURVEY.questions[name].privatize([1], rng=0))
+    last = (b"\0\0\0" + behind[:overlap])[-max(overlap, 4) :]
+    head = b"uldp" + struct.pack("<HHII", 2, 0, 1, len(last) - 4)
+    sent = with_checksum(head + bytes(28), last[:-4], last[-4:]) + last[: len(last) - overlap]
+    assert wire.unpack(sent + behind[:overlap])
+    assert [*wire.split(sent + behind, SURVEY.longest_message(60))] == [sent, behind]
+
+
+def test_a_body_is_looked_at_before_it_is_appended_to_others():
+    """Two messages in one are refused, but not where they have been put among others."""
+    body = SURVEY.message("0", 0) * 2
+    with pytest.raises(MessageError, match="damaged on the way"):
+        SURVEY.open(body)
+    assert SURVEY.read([body]).messages == 0
+    assert SURVEY.read(wire.split(body, SURVEY.longest_message())).messages == 2
+
+
 @given(st.lists(st.sampled_from([b"uldp", b"\2\0\0\0", b"\0", *appended()[:2]]), max_size=12))
 def test_cutting_apart_loses_no_byte(parts):
     data = b"".join(parts)

@@ -247,7 +247,7 @@ def users_needed(
     distribution = _checks.distribution(p, "p", mechanism.domain.size)
     weights = _sum_over(targets, mechanism, None)
     allowed, beta = _checks.positive(margin, "margin"), _share_below_1(share)
-    quantile = float(ndtri((1 + _checks.open_unit(level, "level")) / 2))
+    quantile = -float(ndtri((1 - _checks.open_unit(level, "level")) / 2))
     held = float(distribution @ weights)
     least, largest = _range(mechanism, weights)
     moved = beta * max(largest - held, held - least)
@@ -257,7 +257,10 @@ def users_needed(
         )
     second = mechanism.decoder.apply_second_moment(distribution, weights)
     variance = max(float(weights @ second) - held**2, 0.0)
-    return max(1, math.ceil((1 - beta) * variance * (quantile / (allowed - moved)) ** 2))
+    try:
+        return max(1, math.ceil((1 - beta) * variance * (quantile / (allowed - moved)) ** 2))
+    except OverflowError:
+        raise ValueError(f"margin must be within reach of users, got {margin!r}") from None
 
 
 class _Best(NamedTuple):

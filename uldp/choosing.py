@@ -147,7 +147,10 @@ def users_needed(
     target = _checks.positive(target, "target")
     one_user = _expected(mechanism, loss, 1, p, weights)
     power = 1 if loss == "l2" else 2
-    return max(1, math.ceil((one_user / target) ** power * (1 - ROUNDING)))
+    try:
+        return max(1, math.ceil((one_user / target) ** power * (1 - ROUNDING)))
+    except OverflowError:
+        raise ValueError(f"target must be within reach of users, got {target!r}") from None
 
 
 def epsilon_needed(

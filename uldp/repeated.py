@@ -147,7 +147,7 @@ class Device:
             raise TypeError(f"answers must be integers, got an array of type {values.dtype}")
         if not values.size or values.min() < 0 or values.max() >= k:
             raise ValueError(f"answers must be one or more indices in 0..{k - 1}, got {answers!r}")
-        self._check_size(outputs**values.size)
+        self._check_size(outputs, values.size)
         probabilities = np.ones((outputs,) * values.size)
         for times in self._draws(values.tolist()):
             shape = np.ones(values.size, dtype=int)
@@ -183,7 +183,7 @@ class Device:
         T = _checks.whole(surveys, "surveys", least=1)
         most = T - 1 if changes is None else _checks.whole(changes, "changes", least=0)
         k, outputs = len(self.first), self.second.shape[1]
-        self._check_size((k * outputs) ** min(T, MOST_LISTED))
+        self._check_size(k * outputs, T)
         sequences = [one for one in product(range(k), repeat=T) if _changes(one) <= most]
         shown = np.array(list(product(self._reveals.tolist(), repeat=T)))
         largest, least = np.zeros(len(shown)), np.full(len(shown), np.inf)
@@ -262,10 +262,10 @@ class Device:
         weights = (self.first[:, sends] * hiding[sends] ** T) @ classes
         return _largest_log_ratio(np.asarray(weights, dtype=float))
 
-    def _check_size(self, entries: int) -> None:
-        if entries > MOST_ENTRIES:
+    def _check_size(self, each: int, surveys: int) -> None:
+        if max(each, 2) ** min(surveys, MOST_LISTED) > MOST_ENTRIES:
             raise ValueError(
-                f"surveys must be few enough for {MOST_ENTRIES} probabilities, got {entries}"
+                f"surveys must be few enough for {MOST_ENTRIES} probabilities, got {surveys}"
             )
 
     @cached_property
@@ -320,7 +320,8 @@ def two_layers(
     Raises
     ------
     ValueError
-        If ε₂ is out of its range or there is no such choice.
+        If ε₂ is out of its range, there is no such choice, or the matrices of the two layers would
+        have more than 2^24 entries.
     TypeError
         If the mechanism is none of the four.
     """
@@ -333,6 +334,9 @@ def two_layers(
     s, k = mechanism.sensitive.size, mechanism.domain.size
     S, N = mechanism.sensitive, mechanism.nonsensitive
     sets = isinstance(mechanism, UtilityOptimizedRappor)
+    draws = 2 ** min(s, MOST_LISTED) if sets else s
+    if k * draws * mechanism.output_count > MOST_ENTRIES:
+        raise ValueError(f"mechanism must have few values, for its two layers, got {k}")
     perturbed: Array = _flips(s, level) if sets else _response(s, level)
     matrix, protected = mechanism.transition_matrix(), mechanism.protected
     if reveals == "once":

@@ -161,8 +161,9 @@ def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
     """Cut apart messages that stand one behind the other, as in a file to which they are appended.
 
     What is damaged, or longer than any message should be, is skipped up to the next ``uldp`` and
-    yielded too, so that it is refused and counted: one sender cannot swallow the messages behind
-    hers.
+    yielded too, so that it is refused and counted. So is a message that ends behind the beginning
+    of another one: one sender cannot swallow the messages behind hers. But what she sends may be
+    several messages; who appends it has to see, with `Survey.open`, that it is one.
 
     Parameters
     ----------
@@ -190,16 +191,29 @@ def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
 def _split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
     start, size = 0, len(data)
     while start < size:
-        head = data[start : start + HEADER.size]
-        end = start
-        if len(head) == HEADER.size and head.startswith(MAGIC):
-            _, _, _, width, n, _ = HEADER.unpack(head)
-            end = start + LEAST_LENGTH + width * n
-        if not start < end <= min(size, start + longest) or not _is_intact(data[start:end]):
-            following = data.find(MAGIC, start + 1)
-            end = following if following >= 0 else size
-        yield data[start:end]
-        start = end
+        end = _end(data, start, longest)
+        following = _next_magic(data, start, end)
+        while end and following < end and not _end(data, following, longest):
+            following = _next_magic(data, following, end)
+        yield data[start:following]
+        start = following
+
+
+def _next_magic(data: bytes | mmap, start: int, end: int) -> int:
+    """Return the next place of the magic bytes, before the end if there is one."""
+    following = data.find(MAGIC, start + 1, end + len(MAGIC) - 1 if end else len(data))
+    return following if following >= 0 else end or len(data)
+
+
+def _end(data: bytes | mmap, start: int, longest: int) -> int:
+    """Return where the intact message that begins here ends; 0 if none does."""
+    head = data[start : start + HEADER.size]
+    if len(head) < HEADER.size or not head.startswith(MAGIC):
+        return 0
+    _, _, _, width, n, _ = HEADER.unpack(head)
+    end = start + LEAST_LENGTH + width * n
+    is_whole = end <= min(len(data), start + longest) and _is_intact(data[start:end])
+    return end if is_whole else 0
 
 
 def _is_intact(message: bytes) -> bool:

@@ -26,7 +26,7 @@ from uldp import choosing
 def calls_of_choosing() -> list[Call]:
     domain, p = (DOMAIN, NOT_DOMAINS), (..., distribution(K, optional=True))
     n, loss = (10**6, whole(0, -1)), ("l2", NOT_LOSSES)
-    target = [*real(0, -1)]
+    target = [*real(0, -1), 5e-324]
     not_makers = [None, 1, "RR", URR, object(), [uldp.UtilityOptimizedRR], lambda d, e: None]
     not_lists = [*NOT_ARRAYS, None, 1, [-1], [[1]], ["1"], [math.nan], [HUGE], [None], [1j]]
     return [

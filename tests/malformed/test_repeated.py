@@ -28,7 +28,8 @@ DEVICE = repeated.Device.of(URR)
 NOT_KEEPS = [*NOT_STRINGS, "", "always", "per_value"]
 NOT_ANSWERS = [
     *NOT_ARRAYS,
-    *(None, 0, [], [0.0], [0.5], ["0"], [None], [[0]], [-1], [K], [HUGE], [True], [0] * 12),
+    *(None, 0, [], [0.0], [0.5], ["0"], [None], [[0]], [-1], [K], [HUGE], [True]),
+    *([0] * 12, [0] * 10**5),
 ]
 
 
@@ -80,6 +81,9 @@ def calls_of_repeated() -> list[Call]:
                     *NOT_MECHANISMS,
                     uldp.UtilityOptimizedBlockDesign(DOMAIN, 1.0),
                     uldp.UtilityOptimizedRR(uldp.Domain(3), 1.0),
+                    uldp.Rappor(uldp.Domain(16), 1.0),
+                    uldp.UtilityOptimizedRappor(uldp.Domain(40, range(30)), 1.0),
+                    uldp.RandomizedResponse(uldp.Domain(1000), 1.0),
                 ],
             ),
             epsilon=(1.0, real(0, -1)),
