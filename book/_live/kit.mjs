@@ -206,7 +206,7 @@ class Part {
     this.drawing = element("div", { class: "live-drawing" });
     this.keys = element("ul", { class: "live-keys", "aria-hidden": "true" });
     this.said = element("p", { class: "live-said", "aria-live": "polite" });
-    this.below = element("div", { class: "live-below" });
+    this.below = element("div", { class: "live-below", role: "group", "aria-label": "In numbers" });
     const form = element("div", { class: "live-controls" }, ...this.fields.map((one) => one.node));
     host.append(form, this.keys, this.drawing, this.said, this.below);
   }
@@ -267,6 +267,8 @@ class Part {
     this.keys.replaceChildren(...keys.map(key));
     this.said.replaceChildren(...[said].flat());
     this.below.replaceChildren(...below);
+    this.below.removeAttribute("tabindex");
+    if (this.below.scrollWidth > this.below.clientWidth) this.below.tabIndex = 0; // keys scroll it
     this.host.shown = shown;
     this.host.removeAttribute("aria-busy");
   }
