@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import isnan, nan
@@ -107,13 +108,10 @@ class Files:
 
     def run_and_kill(self, client: Client, after: float) -> Run:
         """Tally all files while a worker is killed after so many seconds, and its CPU time lost."""
-        worker = min(client.run(os.getpid).values())
-        death = Timer(after, os.kill, (worker, signal.SIGKILL))
-        death.start()
-        start = perf_counter()
-        found = tally_files(SURVEY, self.paths, client)
-        seconds, in_time = perf_counter() - start, not death.is_alive()
-        death.join()
+        with one_killed(client, after) as death:
+            start = perf_counter()
+            found = tally_files(SURVEY, self.paths, client)
+            seconds, in_time = perf_counter() - start, not death.is_alive()
         return seconds, nan, in_time and found.tallies[self.name] == self.tallies[-1]
 
     def sizes(self, first: int) -> tuple[int, int, int]:
@@ -138,6 +136,16 @@ def as_row(
         *("" if isnan(number) else f"{number:.4g}" for number in numbers),
         "yes" if all(complete) else "NO",
     ]
+
+
+@contextmanager
+def one_killed(client: Client, after: float) -> Iterator[Timer]:
+    """Kill a worker after so many seconds, and wait for that at the end."""
+    worker = min(client.run(os.getpid).values())
+    death = Timer(after, os.kill, (worker, signal.SIGKILL))
+    death.start()
+    yield death
+    death.join()
 
 
 def cpu_seconds(client: Client) -> float:
@@ -215,19 +223,19 @@ class Stream:
                     file.write(message)
         return cls(paths, Tallies(SURVEY, tallies), int(spoiled.sum()))
 
-    def run(self, client: Client, kill_after: float = nan) -> Run:
-        """Read all files, each on a worker; kill one after so many seconds."""
+    def run(self, client: Client) -> Run:
+        """Read all files, each on a worker."""
         start, cpu = perf_counter(), cpu_seconds(client)
-        readings = client.map(read, self.paths, pure=False)
-        if isnan(kill_after):
-            found = client.gather(readings)
-            seconds, cpu = perf_counter() - start, cpu_seconds(client) - cpu
-            return seconds, cpu, self.is_complete(found)
-        death = Timer(kill_after, os.kill, (min(client.run(os.getpid).values()), signal.SIGKILL))
-        death.start()
-        found = client.gather(readings)
-        seconds, in_time = perf_counter() - start, not death.is_alive()
-        death.join()
+        found = client.gather(client.map(read, self.paths, pure=False))
+        seconds = perf_counter() - start
+        return seconds, cpu_seconds(client) - cpu, self.is_complete(found)
+
+    def run_and_kill(self, client: Client, after: float) -> Run:
+        """Read all files while a worker is killed after so many seconds, and its CPU time lost."""
+        with one_killed(client, after) as death:
+            start = perf_counter()
+            found = client.gather(client.map(read, self.paths, pure=False))
+            seconds, in_time = perf_counter() - start, not death.is_alive()
         return seconds, nan, in_time and self.is_complete(found)
 
     def is_complete(self, found: list[tuple[Tallies, int]]) -> bool:
@@ -269,7 +277,7 @@ def mixed_rows(messages: int, folder: Path) -> Iterator[Row]:
             peak = max(client.run(peak_memory).values())
             yield as_row("mixed messages", "both", workers, sizes, runs, peak)
             if workers == 2:
-                runs = [stream.run(client, median(run[0] for run in runs) / 2)]
+                runs = [stream.run_and_kill(client, median(run[0] for run in runs) / 2)]
                 yield as_row("mixed, one killed", "both", workers, sizes, runs)
 
 

@@ -24,8 +24,7 @@ def scale(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
     monkeypatch.setattr(scale, "local_client", threads)
     monkeypatch.setattr(scale.Files, "run_and_kill", lambda files, client, after: (1.0, 2.0, False))
-    read_all = scale.Stream.run
-    monkeypatch.setattr(scale.Stream, "run", lambda stream, client, _=0.0: read_all(stream, client))
+    monkeypatch.setattr(scale.Stream, "run_and_kill", lambda stream, client, _: stream.run(client))
     return scale
 
 

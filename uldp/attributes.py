@@ -7,15 +7,16 @@ of the size of that is ever made: tables are multiplied by the small matrices al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from math import prod
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import khatri_rao
 
 from uldp import _ascent, _checks
 from uldp._fields import set_fields
@@ -190,10 +191,8 @@ class OneByOne:
             return _ascent.Place(q, value, slope - 1, np.maximum(curvature, 0), np.zeros(q.size))
 
         def forms(q: Array) -> Array:
-            rows = np.stack(np.nonzero(came), axis=1)
-            likelihoods = _kronecker(
-                Q.T[column] for Q, column in zip(matrices, rows.T, strict=True)
-            )
+            columns = zip(matrices, np.nonzero(came), strict=True)
+            likelihoods = reduce(khatri_rao, (Q[:, column] for Q, column in columns)).T
             scaled: Array = likelihoods * (np.sqrt(shares[came]) / (likelihoods @ q))[:, np.newaxis]
             return scaled
 
@@ -287,11 +286,3 @@ def _along(table: Array, matrices: Sequence[Array]) -> Array:
     for matrix in matrices:
         table = np.tensordot(table, matrix, axes=(0, 0))
     return np.asarray(table)
-
-
-def _kronecker(factors: Iterable[Array]) -> Array:
-    """Return the products of rows of factors, shape (rows, product of the lengths)."""
-    rows: Array = np.ones((1, 1))
-    for factor in factors:
-        rows = (rows[:, :, np.newaxis] * factor[:, np.newaxis, :]).reshape(len(factor), -1)
-    return rows
