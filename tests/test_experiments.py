@@ -150,7 +150,7 @@ def test_more_realizations_and_estimators_add_to_the_record(tmp_path, measured):
 def test_a_record_of_another_seed_or_version_is_not_used(tmp_path, measured, monkeypatch):
     experiments.run([RR], tmp_path / "record.jsonl", SEED)
     experiments.run([RR], tmp_path / "record.jsonl", SEED + 1)
-    monkeypatch.setattr(uldp, "__version__", "another")
+    monkeypatch.setattr(experiments.runs, "VERSION", "another")
     experiments.run([RR], tmp_path / "record.jsonl", SEED)
     assert len(measured) == 3 * RR.realizations
 

@@ -1,6 +1,7 @@
 """Imports run one way, and what is heavy is imported where it is used."""
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -13,6 +14,7 @@ FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
     for path in (ROOT / "uldp").rglob("*.py")
 }
+PACKAGES = {name.removesuffix(".__init__") for name in FILES if name.endswith(".__init__")}
 OPTIONAL = ("dask", "distributed", "joblib", "matplotlib", "pandas", "pyarrow", "randomgen")
 
 
@@ -24,9 +26,8 @@ def imported(tree: ast.AST) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             parts = {f"{node.module}.{alias.name}" for alias in node.names}
-            names |= (parts & FILES.keys()) or {node.module}
-    packages = {f"{name}.__init__" for name in names if f"{name}.__init__" in FILES}
-    return (names & FILES.keys()) | packages
+            names |= (parts & FILES.keys() | parts & PACKAGES) or {node.module}
+    return (names & FILES.keys()) | {f"{name}.__init__" for name in names & PACKAGES}
 
 
 def test_imports_make_no_circle():
@@ -36,6 +37,27 @@ def test_imports_make_no_circle():
         own_face = name.rpartition(".")[0] + ".__init__"
         graph[name] = imported(ast.parse(path.read_text(encoding="utf-8"))) - {own_face}
     assert len(tuple(TopologicalSorter(graph).static_order())) == len(FILES)
+
+
+def levels() -> dict[str, int]:
+    """The level of each file or folder in the picture of CONTRIBUTING.md, counted from the top."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    picture = text.split("## Where things are")[1].split("```")[1]
+    drawn: dict[str, int] = {}
+    level = -1
+    for line in picture.strip().splitlines():
+        level += not line.startswith(" ")
+        for word in re.findall(r"[\w/]+", line)[not line.startswith(" ") :]:
+            drawn.setdefault(word.removesuffix("/"), level)
+    return drawn
+
+
+def test_imports_run_downwards_in_the_picture():
+    drawn = levels()
+    level = {name: drawn[name.split(".")[1]] for name in FILES if name != "uldp.__init__"}
+    for name in level:
+        needed = imported(ast.parse(FILES[name].read_text(encoding="utf-8")))
+        assert all(level[name] <= level[other] for other in needed), name
 
 
 @pytest.mark.parametrize("name", FILES)

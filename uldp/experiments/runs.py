@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
-import uldp
 from uldp import _checks
 from uldp.experiments._extra import extra
 from uldp.experiments.personalized import cells
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["reproduce", "run"]
+
+VERSION = version("uldp")
 
 Todo = list[tuple[int, tuple[str, ...]]]
 """Realizations with the estimators that are missing of each."""
@@ -86,7 +88,7 @@ def reproduce(
         about = DRAWN[settings.sampling], *points[0].kind.about, ABOUT_LIKELIHOOD
     header = (
         settings.command(FIGURES[figure]),
-        f"uldp {uldp.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}",
+        f"uldp {VERSION}, NumPy {np.__version__}, SciPy {scipy.__version__}",
         *(f"{name}: {source}" for name, source in sources.items()),
         *about,
     )
@@ -182,5 +184,4 @@ def _rows(point: Point, record: Record, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def _key(point: Point, realization: int, seed: int) -> dict[str, Any]:
-    version = {"uldp": uldp.__version__}
-    return {**version, "seed": seed, **point.key, "realization": realization}
+    return {"uldp": VERSION, "seed": seed, **point.key, "realization": realization}
