@@ -82,17 +82,13 @@ def ratios(above: DataFrame, below: DataFrame, on: Sequence[str], loss: str = "t
 
 
 def entry(table: DataFrame, **wanted: object) -> str:
-    """Write the only ratio with these entries, and two standard errors.
-
-    A single realization has none: then the ratio stands after a sign for "about".
-    """
+    """Write the only ratio with these entries, and two standard errors."""
     chosen = select(table, **wanted)
     if len(chosen) != 1:
         raise ValueError(f"one ratio must have {wanted}, got {len(chosen)}")
-    ratio, error, times = chosen[["ratio", "error", "realizations"]].iloc[0]
+    ratio, error = chosen[["ratio", "error"]].iloc[0]
     digits = max(0, 2 - math.floor(math.log10(ratio)))
-    about = "≈ " if times == 1 else ""
-    return f"{about}{ratio:.{digits}f}" + ("" if about else f" ± {2 * error * ratio:.{digits}f}")
+    return f"{ratio:.{digits}f} ± {2 * error * ratio:.{digits}f}"
 
 
 def quotients(above: DataFrame, below: DataFrame, on: Sequence[str]) -> DataFrame:
@@ -137,17 +133,6 @@ def stay_within(table: DataFrame, bound: float, by: str = "estimator") -> dict[s
     """Count the ratios that are between a bound and its inverse, by the entries of a column."""
     inside = np.minimum(-_beside(table, bound), _beside(table, 1 / bound))
     return _by(table, inside, by)
-
-
-def means_exceed(table: DataFrame, by: str = "mechanism") -> dict[str, Decided]:
-    """Say by the entries of a column whether the mean logarithm of the ratios is above 0.
-
-    The error of a mean is taken from how its ratios differ. That needs no errors of their own, and
-    is too large rather than too small where their expectations differ.
-    """
-    logs = np.log(table["ratio"]).groupby(table[by]).agg(["mean", "sem", "size"])
-    found = signs(logs["mean"], logs["sem"], logs["size"])
-    return {str(name): count([sign]) for name, sign in zip(logs.index, found, strict=True)}
 
 
 def total(groups: Groups) -> Decided:

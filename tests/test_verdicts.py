@@ -89,15 +89,6 @@ def test_comparisons_are_counted_by_group() -> None:
     assert v.total(v.exceed(ratio)) == v.Decided(1, 0, 2)
 
 
-def test_means_are_judged_without_errors_of_their_own() -> None:
-    ratio = table(1.2, 1.3, 1.25, 1.22).assign(
-        ratio=[1.2, 1.3, 1.25, 1.22], error=np.nan, realizations=1, mechanism="uRAP"
-    )
-    assert v.means_exceed(ratio) == {"uRAP": v.Decided(1, 0, 0)}
-    assert v.means_exceed(ratio.assign(ratio=1 / ratio["ratio"])) == {"uRAP": v.Decided(0, 1, 0)}
-    assert v.means_exceed(ratio.assign(ratio=[0.5, 2.0, 0.6, 1.5])) == {"uRAP": v.Decided(0, 0, 1)}
-
-
 @pytest.mark.parametrize(
     ("groups", "within", "verdict"),
     [
@@ -132,11 +123,10 @@ def test_disagreements_name_the_finding() -> None:
     assert "says 'nothing'" in v.disagreements(findings, {2: v.DIFFERS})[0]
 
 
-def test_entries_are_written_with_their_error_or_as_a_single_run() -> None:
+def test_entries_are_written_with_their_error() -> None:
     found = v.ratios(table(3.0, 300.0), table(2.0, 2.0), ["number"])
     assert v.entry(found, number=0) == "1.50 ± 0.02"
     assert v.entry(found, number=1) == "150 ± 2"
-    assert v.entry(found.assign(realizations=1), number=0) == "≈ 1.50"
     with pytest.raises(ValueError, match="one ratio must have"):
         v.entry(found, data="census")
 
