@@ -154,7 +154,7 @@ def gain(
     size = common.domain.size if weights is None else weights.shape[1]
     held = float(_checks.distribution(p, "p", size)[_targets(targets, size)].sum())
     _, largest = common.decoder.range_of_total(_sum_over(targets, common, weights))
-    return _share(share) * (largest - held)
+    return _checks.nonnegative(share, "share", most=1) * (largest - held)
 
 
 def unforged(
@@ -297,15 +297,8 @@ def _targets(targets: ArrayLike, size: int) -> NDArray[np.intp]:
     return chosen
 
 
-def _share(share: float) -> float:
-    beta = _checks.nonnegative(share, "share")
-    if beta > 1:
-        raise ValueError(f"share must be at most 1, got {share!r}")
-    return beta
-
-
 def _share_below_1(share: float) -> float:
-    beta = _share(share)
+    beta = _checks.nonnegative(share, "share", most=1)
     if beta == 1:
         raise ValueError(f"share must be below 1, as some reports are honest, got {share!r}")
     return beta

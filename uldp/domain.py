@@ -64,13 +64,9 @@ class Domain:
 
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
         set_fields(self, labels=_labels(values))
-        if isinstance(sensitive, str | bytes) or not isinstance(sensitive, Iterable):
-            raise TypeError(f"sensitive must be a collection of values, got {sensitive!r}")
-        indices = self.indices(list(sensitive), name="sensitive")
-        chosen = _checks.positions(indices, "sensitive", self.size)
-        is_sensitive = np.zeros(self.size, dtype=np.bool_)
-        is_sensitive[chosen] = True
-        set_fields(self, sensitive=chosen, nonsensitive=np.flatnonzero(~is_sensitive))
+        indices = self.indices(_checks.items(sensitive, "sensitive"), name="sensitive")
+        chosen = _checks.mask(indices, "sensitive", self.size)
+        set_fields(self, sensitive=np.flatnonzero(chosen), nonsensitive=np.flatnonzero(~chosen))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Domain cannot be changed; make a new one to set {name}")

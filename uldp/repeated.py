@@ -469,12 +469,11 @@ def plans(
         If an argument is of the wrong type.
     """
     _checks.instance(domain, "domain", Domain)
-    level, T = _checks.budget(total, "total"), _checks.whole(surveys, "surveys", least=1)
+    level = _checks.budget(total, "total")
+    T = _checks.whole(surveys, "surveys", least=1, most=MOST_SURVEYS)
     size = _checks.whole(n, "n", least=1)
     _checks.choice(loss, "loss", LOSSES)
     once = _checks.flag(fixed, "fixed")
-    if T > MOST_SURVEYS:
-        raise ValueError(f"surveys must be at most {MOST_SURVEYS}, got {T}")
     if not LEAST_EPSILON * T <= level <= LARGEST_EPSILON:
         raise ValueError(
             f"total must be at most {LARGEST_EPSILON} and at least {LEAST_EPSILON:g} for each of "

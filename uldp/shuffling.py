@@ -145,9 +145,7 @@ class Shuffled:
 
     def __post_init__(self) -> None:
         _checks.instance(self.mechanism, "mechanism", Mechanism)
-        mechanism, n = self.mechanism, _checks.whole(self.n, "n", least=1)
-        if n > MOST_USERS:
-            raise ValueError(f"n must be at most {MOST_USERS}, got {n}")
+        mechanism, n = self.mechanism, _checks.whole(self.n, "n", least=1, most=MOST_USERS)
         if mechanism.sensitive.size < 2 or not mechanism.nonsensitive.size:
             raise ValueError(
                 "mechanism must have two sensitive values and a non-sensitive one, "

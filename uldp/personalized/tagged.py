@@ -104,9 +104,7 @@ def tagged_domain(common: Mechanism) -> TaggedDomain:
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(tags, str) or not isinstance(tags, Iterable):
-        raise TypeError(f"tags must be a collection of strings, got {tags!r}")
-    checked = tuple(tags)
+    checked = tuple(_checks.items(tags, "tags"))
     if not all(isinstance(tag, str) for tag in checked):
         raise TypeError(f"tags must be strings, got {checked!r}")
     if not checked or not all(checked):
