@@ -229,15 +229,15 @@ class Domain:
     def _position(self) -> dict[Hashable, int]:
         return {label: index for index, label in enumerate(self.labels)}
 
+    def _content(self) -> tuple[Hashable, ...]:
+        """Return what is equal if and only if two domains of a kind are."""
+        return self.labels, self.sensitive.tobytes()
+
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Domain)
-            and self.labels == other.labels
-            and np.array_equal(self.sensitive, other.sensitive)
-        )
+        return isinstance(other, type(self)) and self._content() == other._content()
 
     def __hash__(self) -> int:
-        return hash((self.labels, self.sensitive.tobytes()))
+        return hash(self._content())
 
     def __repr__(self) -> str:
         if self.size > MOST_SHOWN:
@@ -387,15 +387,8 @@ class ProductDomain(Domain):
         levels = [factor.labels for factor in self.factors.values()]
         return pandas.MultiIndex.from_product(levels, names=[*self.factors])
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ProductDomain)
-            and [*self.factors.items()] == [*other.factors.items()]
-            and np.array_equal(self.sensitive, other.sensitive)
-        )
-
-    def __hash__(self) -> int:
-        return hash((tuple(self.factors.items()), self.sensitive.tobytes()))
+    def _content(self) -> tuple[Hashable, ...]:
+        return *self.factors.items(), self.sensitive.tobytes()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make it anew: a read-only mapping is not pickled."""
@@ -435,13 +428,10 @@ def _cells(factors: Mapping[str, Domain]) -> Iterable[tuple[Label, ...]]:
 def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     """Return the weight of each value of a factor."""
     weights = np.zeros(factor.size)
-    chosen = list(levels) if isinstance(levels, Mapping) else np.atleast_1d(levels)
-    indices = _checks.positions(factor.indices(chosen, name), name, factor.size)
-    if isinstance(levels, Mapping):
-        indices = factor.indices(chosen, name)
-        weights[indices] = [_checks.real(levels[label], name) for label in chosen]
-    else:
-        weights[indices] = 1
+    graded = isinstance(levels, Mapping)
+    indices = factor.indices([*levels] if graded else np.atleast_1d(levels), name)
+    _checks.positions(indices, name, factor.size)
+    weights[indices] = [_checks.real(w, name) for w in levels.values()] if graded else 1
     return weights
 
 

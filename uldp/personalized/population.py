@@ -99,7 +99,7 @@ class SecretMaps:
         result[self.users[held]] = self.domain.bots[self.tags[held]]
         return result
 
-    def privatize(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> NDArray[Any]:
+    def privatize(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Any:
         """Return the report of each user, as her own `PersonalizedMechanism` would draw it.
 
         Parameters
@@ -117,8 +117,7 @@ class SecretMaps:
             If the mechanism is over another domain, or the values are not as in `intermediate`.
         """
         self._check_common(common)
-        reports: NDArray[Any] = common.privatize(self.intermediate(values), rng)
-        return reports
+        return common.privatize(self.intermediate(values), rng)
 
     def simulate(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Tally:
         """Draw a tally with the law of ``common.tally(privatize(common, values))``.

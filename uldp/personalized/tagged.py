@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,13 +74,8 @@ class TaggedDomain(Domain):
         super().__init__(values + bots, [*base.sensitive.tolist(), *indices.tolist()])
         set_fields(self, base=base, tags=checked, bots=indices)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, TaggedDomain) and self.base == other.base and self.tags == other.tags
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.base, self.tags))
+    def _content(self) -> tuple[Hashable, ...]:
+        return self.base, self.tags
 
     def __repr__(self) -> str:
         return f"TaggedDomain({self.base!r}, tags={list(self.tags)})"
