@@ -136,6 +136,14 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be an array, got rows of unequal lengths") from None
 
 
+def integers(values: Any, name: str) -> NDArray[Any]:
+    """Return an array of integers of any type and shape, or an empty one."""
+    array = as_array(values, name)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, got an array of type {array.dtype}")
+    return array
+
+
 def numbers(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return an array of finite real numbers of the given shape (-1 stands for any length)."""
     array = as_array(values, name)
@@ -210,9 +218,7 @@ def mask(values: ArrayLike, name: str, size: int) -> NDArray[np.bool_]:
 
 def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
     """Return distinct positions in ``range(size)``, in increasing order."""
-    array = as_array(values, name)
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers, got an array of type {array.dtype}")
+    array = integers(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.size == 0:

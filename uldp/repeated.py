@@ -141,10 +141,8 @@ class Device:
         TypeError
             If the answers are not integers.
         """
-        values = _checks.numbers(answers, "answers", (-1,))
+        values = _checks.numbers(_checks.integers(answers, "answers"), "answers", (-1,))
         k, outputs = len(self.first), self.second.shape[1]
-        if values.dtype.kind not in "iu":
-            raise TypeError(f"answers must be integers, got an array of type {values.dtype}")
         if not values.size or values.min() < 0 or values.max() >= k:
             raise ValueError(f"answers must be one or more indices in 0..{k - 1}, got {answers!r}")
         self._check_size(outputs, values.size)

@@ -148,11 +148,7 @@ class SecretMaps:
 
 
 def _users(users: ArrayLike) -> NDArray[np.int64]:
-    array = _checks.as_array(users, "users")
-    if array.size == 0:
-        return np.empty(0, dtype=np.int64)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"users must hold integers, got an array of type {array.dtype}")
-    if array.min() < 0 or array.max() >= MOST_USERS:
+    array = _checks.integers(users, "users")
+    if array.min(initial=0) < 0 or array.max(initial=0) >= MOST_USERS:
         raise ValueError(f"users must lie in 0..{MOST_USERS - 1}")
     return array.astype(np.int64)
