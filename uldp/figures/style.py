@@ -323,11 +323,9 @@ def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color
             others = np.concatenate([*places[:index], *places[index + 1 :], *taken])
             spot = inside[cdist(inside, others).min(axis=1).argmax()]
             taken.append(spot[np.newaxis])
-            outlined = withStroke(linewidth=3, foreground="white")
-            label: dict[str, Any] = {"ha": "center", "va": "center", "path_effects": [outlined]}
-            ax.text(
-                spot[0], spot[1], f"{level:g}", size=9, color=color, transform=ax.transAxes, **label
-            )
+            outlined = [withStroke(linewidth=3, foreground="white")]
+            placed: dict[str, Any] = {"transform": ax.transAxes, "path_effects": outlined}
+            write(ax, spot, f"{level:g}", color, size=9, **placed)
 
 
 def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: str, norm: Any) -> Any:
