@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from importlib import import_module
 from itertools import product
 from math import prod
@@ -23,6 +23,10 @@ Label = str | int
 MOST_VALUES = 2**26
 BETWEEN_LABELS = ", "
 MOST_SHOWN = 12
+WANTED = {
+    TypeError: "all be labels or all be indices",
+    ValueError: "be in the domain, one of them or a one-dimensional array",
+}
 
 
 class Domain:
@@ -171,18 +175,13 @@ class Domain:
         TypeError
             If the values are neither strings nor integers.
         """
-        kind: type[TypeError | ValueError]
         try:
             return self._indices(values, name)
-        except TypeError:
+        except (TypeError, ValueError) as error:
             if not secret:
                 raise
-            kind, wanted = TypeError, "all be labels or all be indices"
-        except ValueError:
-            if not secret:
-                raise
-            kind, wanted = ValueError, "be in the domain, one of them or a one-dimensional array"
-        raise kind(f"{name} must {wanted}; they are not shown here, as they may be answers")
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} must {WANTED[kind]}; they are not shown here, as they may be answers")
 
     def _indices(self, values: Any, name: str) -> NDArray[np.intp]:
         array = _checks.as_array(values, name)
@@ -372,16 +371,14 @@ class ProductDomain(Domain):
         ValueError, TypeError
             If a name is that of no factor, a value is not of it, or a weight no finite number.
         """
-        weights = np.ones(self.shape)
-        for axis, (name, factor) in enumerate(self.factors.items()):
-            if name in levels:
-                along = [1] * len(self.shape)
-                along[axis] = factor.size
-                weights *= _weights(factor, levels[name], name).reshape(along)
         unknown = levels.keys() - self.factors.keys()
         if unknown:
             raise ValueError(f"levels must be of {', '.join(self.factors)}, got {min(unknown)!r}")
-        return weights.ravel()
+        each = (
+            _weights(factor, levels[name], name) if name in levels else np.ones(factor.size)
+            for name, factor in self.factors.items()
+        )
+        return np.ravel(reduce(np.multiply.outer, each))
 
     def _index(self, pandas: Any) -> Any:
         levels = [factor.labels for factor in self.factors.values()]
