@@ -103,10 +103,11 @@ def test_no_report_counts_for_less_than_the_bound(name):
             assert (largest >= 1 - 1e-12).all()
 
 
-def test_the_worst_report_of_a_large_domain_is_made_without_a_list():
+def test_the_worst_report_of_a_large_domain_is_made_without_a_list(monkeypatch):
     domain = uldp.Domain(12_800, sensitive=range(2_432))
     for name, make in uldp.mechanisms.MECHANISMS.items():
         mechanism = make(domain, 1.0)
+        monkeypatch.setattr(type(mechanism), "outputs", None)
         targets = [3, 2_000, 5_000, 12_799]
         report = attacks.worst_report(mechanism, targets)
         lifted = row(mechanism, report)[targets].sum()

@@ -26,6 +26,7 @@ from uldp._packed import PackedSets
 from uldp.decoders import SupportDecoder
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.block_decoder import BlockDecoder
+from uldp.mechanisms.hadamard import HadamardDecoder
 from uldp.personalized import PersonalizedMechanism
 from uldp.personalized.tagged import tagged_domain
 
@@ -318,6 +319,8 @@ def _best_report(mechanism: Mechanism, w: Array) -> Any:
     decoder = mechanism.decoder
     if isinstance(decoder, BlockDecoder):
         return _best_block(mechanism, decoder, w)
+    if isinstance(decoder, HadamardDecoder):
+        return mechanism.report_dtype.type(decoder.totals(w).argmax())
     if not isinstance(decoder, SupportDecoder):
         return _best_listed(mechanism, w)
     each = w / decoder.gain
