@@ -403,20 +403,19 @@ class Plan:
     @property
     def advice(self) -> str:
         """What the device has to do, in a few sentences, and what its survey file says for it."""
-        return f"{self._rule} In the survey file: {json.dumps({'repeat': self.repeat})[1:-1]}."
-
-    @property
-    def _rule(self) -> str:
         if self.keeps == "first":
-            return (
+            rule = (
                 f"Draw one report at ε = {self.mechanism.epsilon:.4g}, keep it, and send it in "
                 f"each of {self.surveys} surveys. Never look at the answer again."
             )
-        which = "every survey" if self.reports == self.surveys else "the surveys drawn beforehand"
-        return (
-            f"Draw a new report at ε = {self.mechanism.epsilon:.4g} in {which}, {self.reports} of "
-            f"{self.surveys}, whether or not the answer has changed. Then send no more."
-        )
+        else:
+            every = self.reports == self.surveys
+            which = "every survey" if every else "the surveys drawn beforehand"
+            rule = (
+                f"Draw a new report at ε = {self.mechanism.epsilon:.4g} in {which}, {self.reports} "
+                f"of {self.surveys}, whether or not the answer has changed. Then send no more."
+            )
+        return f"{rule} In the survey file: {json.dumps({'repeat': self.repeat})[1:-1]}."
 
 
 def plans(
