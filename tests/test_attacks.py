@@ -66,7 +66,6 @@ def test_reports_of_an_unknown_kind_are_listed():
     domain = uldp.Domain(5, sensitive=[0, 2, 3])
     known, listed = (kind(domain, 1.0, {1: 0.4, 2: 0.6}) for kind in (Listed.__base__, Listed))
     assert isinstance(known.decoder, BlockDecoder)
-    np.testing.assert_allclose(attacks.influence(listed), attacks.influence(known), rtol=1e-12)
     worst = (attacks.worst_report(kind, [1, 2, 3]) for kind in (known, listed))
     np.testing.assert_array_equal(*worst)
 
@@ -104,10 +103,11 @@ def test_no_report_counts_for_less_than_the_bound(name):
             assert (largest >= 1 - 1e-12).all()
 
 
-def test_the_worst_report_of_a_large_domain_is_made_without_a_list():
+def test_the_worst_report_of_a_large_domain_is_made_without_a_list(monkeypatch):
     domain = uldp.Domain(12_800, sensitive=range(2_432))
     for name, make in uldp.mechanisms.MECHANISMS.items():
         mechanism = make(domain, 1.0)
+        monkeypatch.setattr(type(mechanism), "outputs", None)
         targets = [3, 2_000, 5_000, 12_799]
         report = attacks.worst_report(mechanism, targets)
         lifted = row(mechanism, report)[targets].sum()

@@ -22,6 +22,15 @@ def test_whole_numbers_start_at_the_least():
         _checks.whole(2.0, "n", 3)
 
 
+def test_numbers_end_at_the_most():
+    assert _checks.whole(5, "n", 3, 5) == 5
+    assert _checks.nonnegative(1.0, "share", 1) == 1.0
+    with pytest.raises(ValueError, match="n must be at most 5, got 6"):
+        _checks.whole(6, "n", 3, 5)
+    with pytest.raises(ValueError, match=r"share must be at most 1, got 1\.5"):
+        _checks.nonnegative(1.5, "share", 1)
+
+
 @pytest.mark.parametrize("value", [1e-9, 1, 500.0])
 def test_budgets(value):
     assert _checks.budget(value, "epsilon") == value

@@ -615,7 +615,7 @@ def test_wrong_arguments(tmp_path):
         with pytest.raises(TypeError, match="paths must "):
             tally_files(SURVEY, [wrong])
     for wrong in (None, 7, "reports", tmp_path):
-        with pytest.raises(TypeError, match="paths must be an iterable of paths, got "):
+        with pytest.raises(TypeError, match="paths must be a collection, got "):
             tally_files(SURVEY, wrong)
     with pytest.raises(ValueError, match="max_reports must be 1 or greater, got 0"):
         tally_files(SURVEY, [], max_reports=0)

@@ -116,7 +116,7 @@ def test_the_five_further_attributes_have_the_shares_of_the_source():
     ("attributes", "error", "message"),
     [
         (3, ValueError, "attributes must be 4 or greater, got 3"),
-        (10, ValueError, "attributes must be 9 or less, got 10"),
+        (10, ValueError, "attributes must be at most 9, got 10"),
         ("4", TypeError, "attributes must be a whole number, got '4'"),
     ],
 )

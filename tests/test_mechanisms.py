@@ -301,7 +301,7 @@ def test_true_counts_must_be_numbers(make):
 
 def test_reports_of_the_wrong_type_or_shape(make):
     mechanism = make(uldp.Domain(3, sensitive=[0]), 1.0)
-    with pytest.raises(TypeError, match="reports must be integers"):
+    with pytest.raises(TypeError, match="reports must hold integers"):
         mechanism.tally(np.zeros((2, *mechanism.report_dtype.shape)))
     with pytest.raises(ValueError, match="reports must have shape"):
         mechanism.tally(np.zeros((2, 2, 5), dtype=int))

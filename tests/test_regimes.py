@@ -114,7 +114,7 @@ def test_urap_is_of_optimal_order_in_l2(s, nu, epsilon):
     ("arguments", "message"),
     [
         (("l3", 1, 2, 1.0), "loss must be one of l1, l2, got 'l3'"),
-        (("l1", 3, 2, 1.0), "s must be at most k = 2, got 3"),
+        (("l1", 3, 2, 1.0), "s must be at most 2, got 3"),
         (("l1", -1, 2, 1.0), "s must be 0 or greater, got -1"),
         (("l2", 0, 1), "k must be 2 or greater, got 1"),
         (("l2", 1, 2, 0.0), "epsilon must be greater than 0, got 0.0"),

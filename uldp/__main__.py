@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
-from uldp import inference, wire
+from uldp import _checks, inference, wire
 from uldp.experiments import FIGURES, reproduce
 from uldp.experiments._extra import extra
 from uldp.experiments.settings import add_options, chosen
@@ -140,8 +140,7 @@ def _estimate(given: argparse.Namespace) -> None:
     tallies = Tallies.from_json(given.tallies.read_bytes())
     names = given.question or [*tallies]
     for name in names:
-        if name not in tallies:
-            raise ValueError(f"question must be one of {', '.join(tallies)}, got {name!r}")
+        _checks.choice(name, "question", tallies)
     counted = [name for name in names if tallies[name].n]
     tables = {name: inference.summary(tallies[name], given.level) for name in counted}
     if given.csv:

@@ -118,6 +118,7 @@ def scaled_target(here: Place) -> Array:
 
     def top(t: float) -> tuple[Array, float]:
         q = nearest(here.q + (here.lift - t * here.tilt) / diagonal, diagonal)
+        q /= q.sum()
         return q, float(here.tilt @ (q - here.q)) - t
 
     target, ahead = top(0.0)
@@ -153,7 +154,8 @@ def newton_target(q: Array, forms: Array) -> Array:
 def nearest(center: Array, weights: Array) -> Array:
     """Return the q on the simplex of least Σ weights (q - center)²: water-filling.
 
-    It is max(0, center - λ/weights), with λ such that it sums to 1.
+    It is max(0, center - λ/weights), with λ such that it sums to 1. A number added to all prices
+    changes nothing but the size of the numbers.
     """
     price = center * weights
     highest = price.max()
@@ -162,7 +164,6 @@ def nearest(center: Array, weights: Array) -> Array:
     level = (np.cumsum(center[order]) - 1) / np.cumsum(1 / weights[order])
     served = np.flatnonzero(price[order] > level)
     q: Array = np.maximum(center - level[served[-1]] / weights, 0)
-    q /= q.sum()
     return q
 
 

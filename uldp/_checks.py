@@ -47,11 +47,13 @@ def budget(value: object, name: str) -> float:
     return number
 
 
-def nonnegative(value: object, name: str) -> float:
-    """Return a finite float of zero or more."""
+def nonnegative(value: object, name: str, most: float = math.inf) -> float:
+    """Return a finite float of zero or more, and of ``most`` at most."""
     number = real(value, name)
     if number < 0:
         raise ValueError(f"{name} must be 0 or greater, got {value!r}")
+    if number > most:
+        raise ValueError(f"{name} must be at most {most:g}, got {value!r}")
     return number
 
 
@@ -63,8 +65,8 @@ def open_unit(value: object, name: str) -> float:
     return number
 
 
-def whole(value: object, name: str, least: int) -> int:
-    """Return an integer of at least ``least`` in 64 bits; a float is accepted when it is whole."""
+def whole(value: object, name: str, least: int, most: int = LARGEST_INTEGER) -> int:
+    """Return an integer between two; a float is accepted when it is whole."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if not isinstance(value, Integral) and not float(value).is_integer():
@@ -74,6 +76,8 @@ def whole(value: object, name: str, least: int) -> int:
         raise ValueError(f"{name} must be {least} or greater, got {value!r}")
     if number > LARGEST_INTEGER:
         raise ValueError(f"{name} must fit a 64-bit integer, got {value!r}")
+    if number > most:
+        raise ValueError(f"{name} must be at most {most}, got {value!r}")
     return number
 
 
@@ -130,6 +134,14 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         return np.asarray(values)
     except ValueError:
         raise ValueError(f"{name} must be an array, got rows of unequal lengths") from None
+
+
+def integers(values: Any, name: str) -> NDArray[Any]:
+    """Return an array of integers of any type and shape, or an empty one."""
+    array = as_array(values, name)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, got an array of type {array.dtype}")
+    return array
 
 
 def numbers(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -206,9 +218,7 @@ def mask(values: ArrayLike, name: str, size: int) -> NDArray[np.bool_]:
 
 def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
     """Return distinct positions in ``range(size)``, in increasing order."""
-    array = as_array(values, name)
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers, got an array of type {array.dtype}")
+    array = integers(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.size == 0:

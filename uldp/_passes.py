@@ -117,8 +117,7 @@ def _compiled() -> Callable[..., None] | None:
         import numba
     except ModuleNotFoundError:
         return None
-    compiled: Callable[..., None] = numba.njit(nogil=True, cache=True)(_over_chunks)
-    return compiled
+    return numba.njit(nogil=True, cache=True)(_over_chunks)
 
 
 def _in_threads(

@@ -149,13 +149,12 @@ def _repeat(value: Any, where: str) -> Mapping[str, Any]:
     keep = value.get("keep") if isinstance(value, dict) else None
     if not isinstance(keep, str) or keep not in ("first", "nothing"):
         raise ValueError(f'{where} must be an object whose "keep" is "first" or "nothing"')
-    draws_often = keep == "nothing"
-    json_object(value, where, {"keep", "rounds"} | ({"reports"} if draws_often else set()))
-    rounds = _count(value["rounds"], f"{where}.rounds", MOST_ROUNDS)
-    if not draws_often:
-        return MappingProxyType({"keep": keep, "rounds": rounds})
-    reports = _count(value["reports"], f"{where}.reports", rounds)
-    return MappingProxyType({"keep": keep, "rounds": rounds, "reports": reports})
+    json_object(value, where, {"keep", "rounds"} | ({"reports"} if keep == "nothing" else set()))
+    repeat: dict[str, Any] = {"keep": keep}
+    repeat["rounds"] = _count(value["rounds"], f"{where}.rounds", MOST_ROUNDS)
+    if keep == "nothing":
+        repeat["reports"] = _count(value["reports"], f"{where}.reports", repeat["rounds"])
+    return MappingProxyType(repeat)
 
 
 def _count(value: Any, where: str, most: int) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from uldp._packed import PackedSets
 from uldp.decoders import SupportDecoder
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.block_decoder import BlockDecoder
+from uldp.mechanisms.hadamard import HadamardDecoder
 from uldp.personalized import PersonalizedMechanism
 from uldp.personalized.tagged import tagged_domain
 
@@ -61,19 +62,18 @@ def influence(
     Raises
     ------
     ValueError
-        If the background is not a distribution for each tag, or the mechanism, of a kind of its
-        own, has too many reports to list.
+        If the background is not a distribution for each tag.
     TypeError
         If an argument is of the wrong type.
     """
     common, weights = _question(mechanism, background)
-    if weights is None:
-        extremes = np.empty((common.domain.size, 2))
-        for members in (common.sensitive, common.nonsensitive):
-            if members.size:
-                extremes[members] = _range(common, np.eye(common.domain.size)[members[0]])
-        return extremes
-    return np.array([_range(common, column) for column in weights.T])
+    range_of_total = common.decoder.range_of_total
+    if weights is not None:
+        return np.array([range_of_total(column) for column in weights.T])
+    extremes = np.empty((common.domain.size, 2))
+    for members in filter(np.size, (common.sensitive, common.nonsensitive)):
+        extremes[members] = range_of_total(np.eye(1, len(extremes), members[0])[0])
+    return extremes
 
 
 def worst_report(
@@ -106,13 +106,14 @@ def worst_report(
     Raises
     ------
     ValueError
-        If an index is not in the domain or comes twice, there is none, or `influence` refuses the
-        mechanism.
+        If an index is not in the domain or comes twice, there is none, the background is not a
+        distribution for each tag, or the mechanism, of a kind of its own, has too many reports to
+        list.
     TypeError
         If an argument is of the wrong type.
     """
     common, weights = _question(mechanism, background)
-    return _best(common, _sum_over(targets, common, weights)).report
+    return _best_report(common, _sum_over(targets, common, weights))
 
 
 def gain(
@@ -145,15 +146,16 @@ def gain(
     Raises
     ------
     ValueError
-        If p is not a distribution, β not in 0..1, or `worst_report` refuses the rest.
+        If p or the background is not a distribution, β not in 0..1, or `worst_report` refuses the
+        targets.
     TypeError
         If an argument is of the wrong type.
     """
     common, weights = _question(mechanism, background)
     size = common.domain.size if weights is None else weights.shape[1]
     held = float(_checks.distribution(p, "p", size)[_targets(targets, size)].sum())
-    largest = _best(common, _sum_over(targets, common, weights)).value
-    return _share(share) * (largest - held)
+    _, largest = common.decoder.range_of_total(_sum_over(targets, common, weights))
+    return _checks.nonnegative(share, "share", most=1) * (largest - held)
 
 
 def unforged(
@@ -190,7 +192,8 @@ def unforged(
     Raises
     ------
     ValueError
-        If the ends are not in order, β not in [0, 1), or `worst_report` refuses the rest.
+        If the ends are not in order, β not in [0, 1), the background is not a distribution for
+        each tag, or `worst_report` refuses the targets.
     TypeError
         If an argument is of the wrong type.
     """
@@ -199,7 +202,7 @@ def unforged(
     if low > high:
         raise ValueError(f"interval must go up, got {low}..{high}")
     beta = _share_below_1(share)
-    least, largest = _range(common, _sum_over(targets, common, weights))
+    least, largest = common.decoder.range_of_total(_sum_over(targets, common, weights))
     return (low - beta * largest) / (1 - beta), (high - beta * least) / (1 - beta)
 
 
@@ -249,7 +252,7 @@ def users_needed(
     allowed, beta = _checks.positive(margin, "margin"), _share_below_1(share)
     quantile = -float(ndtri((1 - _checks.open_unit(level, "level")) / 2))
     held = float(distribution @ weights)
-    least, largest = _range(mechanism, weights)
+    least, largest = mechanism.decoder.range_of_total(weights)
     moved = beta * max(largest - held, held - least)
     if allowed <= moved:
         raise ValueError(
@@ -261,13 +264,6 @@ def users_needed(
         return max(1, math.ceil((1 - beta) * variance * (quantile / (allowed - moved)) ** 2))
     except OverflowError:
         raise ValueError(f"margin must be within reach of users, got {margin!r}") from None
-
-
-class _Best(NamedTuple):
-    """The largest D_y w over the reports y, and a report that has it."""
-
-    value: float
-    report: Any
 
 
 def _question(
@@ -302,15 +298,8 @@ def _targets(targets: ArrayLike, size: int) -> NDArray[np.intp]:
     return chosen
 
 
-def _share(share: float) -> float:
-    beta = _checks.nonnegative(share, "share")
-    if beta > 1:
-        raise ValueError(f"share must be at most 1, got {share!r}")
-    return beta
-
-
 def _share_below_1(share: float) -> float:
-    beta = _share(share)
+    beta = _checks.nonnegative(share, "share", most=1)
     if beta == 1:
         raise ValueError(f"share must be below 1, as some reports are honest, got {share!r}")
     return beta
@@ -325,62 +314,52 @@ def _sum_over(targets: ArrayLike, common: Mechanism, weights: Array | None) -> A
     return chosen
 
 
-def _range(mechanism: Mechanism, w: Array) -> tuple[float, float]:
-    return -_best(mechanism, -w).value, _best(mechanism, w).value
-
-
-def _best(mechanism: Mechanism, w: Array) -> _Best:
+def _best_report(mechanism: Mechanism, w: Array) -> Any:
+    """Return a report y of the largest D_y w."""
     decoder = mechanism.decoder
     if isinstance(decoder, BlockDecoder):
         return _best_block(mechanism, decoder, w)
+    if isinstance(decoder, HadamardDecoder):
+        return mechanism.report_dtype.type(decoder.totals(w).argmax())
     if not isinstance(decoder, SupportDecoder):
         return _best_listed(mechanism, w)
-    nothing, each = -float(decoder.other / decoder.gain @ w), w / decoder.gain
+    each = w / decoder.gain
     if decoder.names_one:
-        named = int(each.argmax())
-        report = mechanism.report_dtype.type(named)
-        return _Best(nothing + float(each[named]), report)
-    S, N = mechanism.sensitive, mechanism.nonsensitive
-    held, revealed = each[S] > 0, -1
-    value = nothing + float(each[S][held].sum())
-    if N.size and each[N].max() > 0:
-        revealed = int(each[N].argmax())
-        value += float(each[N][revealed])
-    return _Best(value, _set_report(mechanism, held, revealed))
+        return mechanism.report_dtype.type(each.argmax())
+    of_N = np.append(0, each[mechanism.nonsensitive])
+    return _set_report(mechanism, each[mechanism.sensitive] > 0, int(of_N.argmax()))
 
 
-def _best_block(mechanism: Mechanism, decoder: BlockDecoder, w: Array) -> _Best:
-    S, N = mechanism.sensitive, mechanism.nonsensitive
-    total_S, total_N = float(w[S].sum()), float(w[N].sum())
-    descending, candidates = np.argsort(-w[S], kind="stable"), []
+def _best_block(mechanism: Mechanism, decoder: BlockDecoder, w: Array) -> NDArray[np.uint8]:
+    own, of_N = w[mechanism.sensitive], w[mechanism.nonsensitive]
+    descending, candidates = np.argsort(-own, kind="stable"), []
     for row, size in enumerate(decoder.law.sizes.tolist()):
-        held = np.zeros(S.size, dtype=np.bool_)
+        held = np.zeros(own.size, dtype=np.bool_)
         held[descending[:size]] = True
-        value = decoder.outside[row] * total_S + decoder.hidden[row] * total_N
-        value += decoder.contrast[row] * w[S][held].sum()
-        candidates.append((float(value), held, -1))
-    if N.size:
-        revealed = int(w[N].argmax())
-        value = decoder.absent * total_S + decoder.unnamed * total_N
-        value += (decoder.named - decoder.unnamed) * w[N][revealed]
-        candidates.append((float(value), np.zeros(S.size, dtype=np.bool_), revealed))
-    value, held, revealed = max(candidates, key=lambda one: one[0])
-    return _Best(value, _set_report(mechanism, held, revealed))
+        value = decoder.outside[row] * own.sum() + decoder.hidden[row] * of_N.sum()
+        value += decoder.contrast[row] * own[held].sum()
+        candidates.append((float(value), held, 0))
+    if of_N.size:
+        revealed = int(of_N.argmax())
+        value = decoder.absent * own.sum() + decoder.unnamed * of_N.sum()
+        value += (decoder.named - decoder.unnamed) * of_N[revealed]
+        candidates.append((float(value), np.zeros(own.size, dtype=np.bool_), revealed + 1))
+    _, held, revealed = max(candidates, key=lambda one: one[0])
+    return _set_report(mechanism, held, revealed)
 
 
-def _best_listed(mechanism: Mechanism, w: Array) -> _Best:
+def _best_listed(mechanism: Mechanism, w: Array) -> Any:
     """Return the best report of a mechanism whose reports can be listed."""
     outputs, decoder = mechanism.outputs, mechanism.decoder
-    values = [float(decoder.estimate(mechanism.tally(y[None]).counts, 1) @ w) for y in outputs]
-    best = int(np.argmax(values))
-    return _Best(values[best], outputs[best])
+    values = [decoder.estimate(mechanism.tally(y[None]).counts, 1) @ w for y in outputs]
+    return outputs[np.argmax(values)]
 
 
 def _set_report(mechanism: Mechanism, held: NDArray[np.bool_], revealed: int) -> NDArray[np.uint8]:
-    """Return the bytes of a report, laid out as `UtilityOptimizedRappor` says; -1 reveals none."""
+    """Return the bytes of a report, laid out as `UtilityOptimizedRappor` says; 0 reveals none."""
     report = np.zeros(mechanism.report_dtype.shape, dtype=np.uint8)
     packed = PackedSets(held.size).pack(held[None])[0]
     report[: packed.size] = packed
-    number = (revealed + 1).to_bytes(report.size - packed.size, "little")
+    number = revealed.to_bytes(report.size - packed.size, "little")
     report[packed.size :] = np.frombuffer(number, dtype=np.uint8)
     return report

@@ -193,8 +193,7 @@ class OneByOne:
         def forms(q: Array) -> Array:
             columns = zip(matrices, np.nonzero(came), strict=True)
             likelihoods = reduce(khatri_rao, (Q[:, column] for Q, column in columns)).T
-            scaled: Array = likelihoods * (np.sqrt(shares[came]) / (likelihoods @ q))[:, np.newaxis]
-            return scaled
+            return likelihoods * (np.sqrt(shares[came]) / (likelihoods @ q))[:, np.newaxis]
 
         k = self.domain.size
         small = int(np.count_nonzero(came)) * k <= MOST_ENTRIES

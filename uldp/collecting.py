@@ -317,10 +317,8 @@ def _total(parts: Sequence[Collection]) -> Collection:
 
 def _distinct(paths: Iterable[AnyPath]) -> list[str]:
     """Return paths that do not hang on the working directory, in the order given."""
-    if isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable):
-        raise TypeError(f"paths must be an iterable of paths, got {paths!r}")
     files: dict[str, None] = {}
-    for path in paths:
+    for path in _checks.items(paths, "paths"):
         name = str(_checks.path(path, "each of paths").resolve())
         if name in files:
             raise ValueError(f"paths must not repeat a file, got {name!r} twice")

@@ -284,8 +284,6 @@ class OutcomeDecoder(Decoder):
         """Return E|p̂(x) - p(x)|, by enumeration of all counts but two."""
         deviations = np.empty(p.size)
         for members, outcomes in self._classes(p):
-            if not members.size:
-                continue
             values, probabilities = zip(*outcomes, strict=True)
             table = np.array([np.broadcast_to(q, members.size) for q in probabilities])
             entries, first, place = np.unique(p[members], return_index=True, return_inverse=True)
@@ -325,13 +323,14 @@ class OutcomeDecoder(Decoder):
         return constants, slopes
 
     def _classes(self, p: NDArray[np.float64]) -> list[tuple[NDArray[np.intp], Outcomes]]:
-        """Return, for both classes, the values of its entries, and how likely they are at p."""
+        """Return, for each class, the values of its entries, and how likely they are at p."""
         S, N = self.sensitive, self.nonsensitive
         mass_S, mass_N = p[S].sum(), p[N].sum()
-        return [
+        classes = [
             (S, self.sensitive_outcomes(p[S], mass_S - p[S], mass_N)),
             (N, self.nonsensitive_outcomes(p[N], mass_N - p[N], mass_S)),
         ]
+        return [one for one in classes if one[0].size]
 
     def _moments(self, sensitive: bool) -> Moments:
         outcomes = self.sensitive_outcomes if sensitive else self.nonsensitive_outcomes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from importlib import import_module
 from itertools import product
 from math import prod
@@ -23,6 +23,10 @@ Label = str | int
 MOST_VALUES = 2**26
 BETWEEN_LABELS = ", "
 MOST_SHOWN = 12
+WANTED = {
+    TypeError: "all be labels or all be indices",
+    ValueError: "be in the domain, one of them or a one-dimensional array",
+}
 
 
 class Domain:
@@ -64,13 +68,9 @@ class Domain:
 
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
         set_fields(self, labels=_labels(values))
-        if isinstance(sensitive, str | bytes) or not isinstance(sensitive, Iterable):
-            raise TypeError(f"sensitive must be a collection of values, got {sensitive!r}")
-        indices = self.indices(list(sensitive), name="sensitive")
-        chosen = _checks.positions(indices, "sensitive", self.size)
-        is_sensitive = np.zeros(self.size, dtype=np.bool_)
-        is_sensitive[chosen] = True
-        set_fields(self, sensitive=chosen, nonsensitive=np.flatnonzero(~is_sensitive))
+        indices = self.indices(_checks.items(sensitive, "sensitive"), name="sensitive")
+        chosen = _checks.mask(indices, "sensitive", self.size)
+        set_fields(self, sensitive=np.flatnonzero(chosen), nonsensitive=np.flatnonzero(~chosen))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Domain cannot be changed; make a new one to set {name}")
@@ -175,18 +175,13 @@ class Domain:
         TypeError
             If the values are neither strings nor integers.
         """
-        kind: type[TypeError | ValueError]
         try:
             return self._indices(values, name)
-        except TypeError:
+        except (TypeError, ValueError) as error:
             if not secret:
                 raise
-            kind, wanted = TypeError, "all be labels or all be indices"
-        except ValueError:
-            if not secret:
-                raise
-            kind, wanted = ValueError, "be in the domain, one of them or a one-dimensional array"
-        raise kind(f"{name} must {wanted}; they are not shown here, as they may be answers")
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} must {WANTED[kind]}; they are not shown here, as they may be answers")
 
     def _indices(self, values: Any, name: str) -> NDArray[np.intp]:
         array = _checks.as_array(values, name)
@@ -233,15 +228,15 @@ class Domain:
     def _position(self) -> dict[Hashable, int]:
         return {label: index for index, label in enumerate(self.labels)}
 
+    def _content(self) -> tuple[Hashable, ...]:
+        """Return what is equal if and only if two domains of a kind are."""
+        return self.labels, self.sensitive.tobytes()
+
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Domain)
-            and self.labels == other.labels
-            and np.array_equal(self.sensitive, other.sensitive)
-        )
+        return isinstance(other, type(self)) and self._content() == other._content()
 
     def __hash__(self) -> int:
-        return hash((self.labels, self.sensitive.tobytes()))
+        return hash(self._content())
 
     def __repr__(self) -> str:
         if self.size > MOST_SHOWN:
@@ -376,30 +371,21 @@ class ProductDomain(Domain):
         ValueError, TypeError
             If a name is that of no factor, a value is not of it, or a weight no finite number.
         """
-        weights = np.ones(self.shape)
-        for axis, (name, factor) in enumerate(self.factors.items()):
-            if name in levels:
-                along = [1] * len(self.shape)
-                along[axis] = factor.size
-                weights *= _weights(factor, levels[name], name).reshape(along)
         unknown = levels.keys() - self.factors.keys()
         if unknown:
             raise ValueError(f"levels must be of {', '.join(self.factors)}, got {min(unknown)!r}")
-        return weights.ravel()
+        each = (
+            _weights(factor, levels[name], name) if name in levels else np.ones(factor.size)
+            for name, factor in self.factors.items()
+        )
+        return np.ravel(reduce(np.multiply.outer, each))
 
     def _index(self, pandas: Any) -> Any:
         levels = [factor.labels for factor in self.factors.values()]
         return pandas.MultiIndex.from_product(levels, names=[*self.factors])
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ProductDomain)
-            and [*self.factors.items()] == [*other.factors.items()]
-            and np.array_equal(self.sensitive, other.sensitive)
-        )
-
-    def __hash__(self) -> int:
-        return hash((tuple(self.factors.items()), self.sensitive.tobytes()))
+    def _content(self) -> tuple[Hashable, ...]:
+        return *self.factors.items(), self.sensitive.tobytes()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make it anew: a read-only mapping is not pickled."""
@@ -439,13 +425,10 @@ def _cells(factors: Mapping[str, Domain]) -> Iterable[tuple[Label, ...]]:
 def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     """Return the weight of each value of a factor."""
     weights = np.zeros(factor.size)
-    chosen = list(levels) if isinstance(levels, Mapping) else np.atleast_1d(levels)
-    indices = _checks.positions(factor.indices(chosen, name), name, factor.size)
-    if isinstance(levels, Mapping):
-        indices = factor.indices(chosen, name)
-        weights[indices] = [_checks.real(levels[label], name) for label in chosen]
-    else:
-        weights[indices] = 1
+    graded = isinstance(levels, Mapping)
+    indices = factor.indices([*levels] if graded else np.atleast_1d(levels), name)
+    _checks.positions(indices, name, factor.size)
+    weights[indices] = [_checks.real(w, name) for w in levels.values()] if graded else 1
     return weights
 
 

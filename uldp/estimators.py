@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uldp import _checks
+from uldp._ascent import nearest
 from uldp.tallies import Tally
 
 __all__ = ["empirical", "norm_sub", "threshold"]
@@ -101,9 +102,4 @@ def norm_sub(tally: Tally) -> NDArray[np.float64]:
 
 def projected(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the distribution that is nearest to an estimate, each of shape (k,)."""
-    raw = raw - raw.max()  # which changes nothing but the size of the numbers
-    descending = np.sort(raw)[::-1]
-    excess = (np.cumsum(descending) - 1) / np.arange(1, raw.size + 1)
-    last_positive = np.flatnonzero(descending > excess)[-1]
-    nearest: NDArray[np.float64] = np.maximum(raw - excess[last_positive], 0)
-    return nearest
+    return nearest(raw, np.ones(raw.size))

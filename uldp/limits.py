@@ -250,7 +250,7 @@ class _Game:
 
     def worst_mass(self, sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
         """Return the σ at which f is largest for these weights."""
-        return _clipped_root(lambda mass: self.play(mass, sizes, weights).slope, 1.0)
+        return clipped_root(lambda mass: self.play(mass, sizes, weights).slope, 1.0)
 
     def guarantee(self, mass: float, play: _Play) -> float:
         """Return the largest loss over all σ of the linear estimate that is best at this mass.
@@ -295,14 +295,14 @@ def _strategies(game: _Game, sizes: NDArray[np.int64]) -> tuple[float, NDArray[n
         one, two = game.play(mass, candidates, mixture).gains
         return float(two - one)
 
-    of_two = _clipped_root(advantage_of_two, 1 - np.finfo(float).eps) if game.s > 1 else 0.0
+    of_two = clipped_root(advantage_of_two, 1 - np.finfo(float).eps) if game.s > 1 else 0.0
     weights[:2] = [1 - of_two, of_two][: game.s]
     weights[weights < NEGLIGIBLE] = 0
     weights /= weights.sum()
     return game.worst_mass(candidates, weights[:2]), weights
 
 
-def _clipped_root(decreasing: Callable[[float], float], high: float) -> float:
+def clipped_root(decreasing: Callable[[float], float], high: float) -> float:
     """Return where a decreasing function passes 0 on [0, high], or the end next to that."""
     if decreasing(0.0) <= 0:
         return 0.0

@@ -86,9 +86,7 @@ def rows(s: int, k: int, epsilon: float) -> dict[str, Mechanism]:
         If a number lies outside its range.
     """
     k = _checks.whole(k, "k", least=2)
-    s = _checks.whole(s, "s", least=0)
-    if s > k:
-        raise ValueError(f"s must be at most k = {k}, got {s}")
+    s = _checks.whole(s, "s", least=0, most=k)
     domain = Domain(k, sensitive=range(s))
     mechanisms = {name: kind(domain, epsilon) for name, kind in PAPER.items()}
     return {**mechanisms, "no privacy": UtilityOptimizedRR(Domain(k), epsilon)}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise, product
 from typing import Any, Literal
 
@@ -141,10 +141,8 @@ class Device:
         TypeError
             If the answers are not integers.
         """
-        values = _checks.numbers(answers, "answers", (-1,))
+        values = _checks.numbers(_checks.integers(answers, "answers"), "answers", (-1,))
         k, outputs = len(self.first), self.second.shape[1]
-        if values.dtype.kind not in "iu":
-            raise TypeError(f"answers must be integers, got an array of type {values.dtype}")
         if not values.size or values.min() < 0 or values.max() >= k:
             raise ValueError(f"answers must be one or more indices in 0..{k - 1}, got {answers!r}")
         self._check_size(outputs, values.size)
@@ -272,22 +270,19 @@ class Device:
     def _reveals(self) -> NDArray[np.intp]:
         """The value that each report reveals, -1 if it is protected or never sent; shape (|Y|,)."""
         sent = self.one_report.matrix > 0
-        reveals: NDArray[np.intp] = np.where(
-            self.protected | ~sent.any(axis=0), -1, sent.argmax(axis=0)
-        )
-        return reveals
+        return np.where(self.protected | ~sent.any(axis=0), -1, sent.argmax(axis=0))
 
     def _draws(self, answers: list[int]) -> list[list[int]]:
         """Return the surveys whose reports are made from each draw, the first of them its own."""
         times = range(len(answers))
-        if self.keeps == "nothing":
-            return [[t] for t in times]
-        if self.keeps == "first":
-            return [[*times]]
-        if self.keeps == "per value":
-            return [[t for t in times if answers[t] == x] for x in dict.fromkeys(answers)]
-        starts = [t for t in times if t == 0 or answers[t] != answers[t - 1]]
-        return [[*range(a, b)] for a, b in pairwise([*starts, len(answers)])]
+        draws: dict[Keep, Sequence[int]] = {
+            "nothing": times,
+            "while same": [_changes(answers[: t + 1]) for t in times],
+            "per value": answers,
+            "first": [0] * len(answers),
+        }
+        draw = draws[self.keeps]
+        return [[t for t in times if draw[t] == one] for one in dict.fromkeys(draw)]
 
     def _of_one_draw(self, value: int, reports: int) -> Array:
         """Return the law of reports that are made from one draw; shape (|Y|, ..., |Y|)."""
@@ -347,9 +342,10 @@ def two_layers(
         return Device(matrix, passed_on, protected, "per value")
     first = np.zeros((k, k, len(perturbed)))
     second = np.zeros((k, len(perturbed), protected.size))
+    law = mechanism.decoder
     for x, hidden in enumerate(matrix[:, protected]):
         first[x, x] = hidden / hidden.sum()
-        hiding, showing = (1.0, 0.0) if x in S else _coin(mechanism, x)
+        hiding, showing = (1.0, 0.0) if x in S else (law.not_own[x], law.own[x])
         if sets:
             beside = hiding * np.eye(N.size + 1)[0]
             beside[1:] += showing * (x == N)
@@ -407,20 +403,19 @@ class Plan:
     @property
     def advice(self) -> str:
         """What the device has to do, in a few sentences, and what its survey file says for it."""
-        return f"{self._rule} In the survey file: {json.dumps({'repeat': self.repeat})[1:-1]}."
-
-    @property
-    def _rule(self) -> str:
         if self.keeps == "first":
-            return (
+            rule = (
                 f"Draw one report at ε = {self.mechanism.epsilon:.4g}, keep it, and send it in "
                 f"each of {self.surveys} surveys. Never look at the answer again."
             )
-        which = "every survey" if self.reports == self.surveys else "the surveys drawn beforehand"
-        return (
-            f"Draw a new report at ε = {self.mechanism.epsilon:.4g} in {which}, {self.reports} of "
-            f"{self.surveys}, whether or not the answer has changed. Then send no more."
-        )
+        else:
+            every = self.reports == self.surveys
+            which = "every survey" if every else "the surveys drawn beforehand"
+            rule = (
+                f"Draw a new report at ε = {self.mechanism.epsilon:.4g} in {which}, {self.reports} "
+                f"of {self.surveys}, whether or not the answer has changed. Then send no more."
+            )
+        return f"{rule} In the survey file: {json.dumps({'repeat': self.repeat})[1:-1]}."
 
 
 def plans(
@@ -469,12 +464,11 @@ def plans(
         If an argument is of the wrong type.
     """
     _checks.instance(domain, "domain", Domain)
-    level, T = _checks.budget(total, "total"), _checks.whole(surveys, "surveys", least=1)
+    level = _checks.budget(total, "total")
+    T = _checks.whole(surveys, "surveys", least=1, most=MOST_SURVEYS)
     size = _checks.whole(n, "n", least=1)
     _checks.choice(loss, "loss", LOSSES)
     once = _checks.flag(fixed, "fixed")
-    if T > MOST_SURVEYS:
-        raise ValueError(f"surveys must be at most {MOST_SURVEYS}, got {T}")
     if not LEAST_EPSILON * T <= level <= LARGEST_EPSILON:
         raise ValueError(
             f"total must be at most {LARGEST_EPSILON} and at least {LEAST_EPSILON:g} for each of "
@@ -561,17 +555,9 @@ def _response(s: int, epsilon: float) -> Array:
 
 def _flips(s: int, epsilon: float) -> Array:
     """Return how likely sets are to become one another if each bit turns with 1/(e^ε + 1)."""
-    matrix: Array = np.ones((1, 1))
-    for _ in range(s):
-        matrix = _beside(matrix, _response(2, epsilon))
-    return matrix
+    return reduce(_beside, [_response(2, epsilon)] * s)
 
 
 def _beside(sets: Array, revealed: Array) -> Array:
     """Return the probabilities of pairs, the second part changing fastest."""
     return np.asarray(np.kron(sets, revealed), dtype=float)
-
-
-def _coin(mechanism: UtilityOptimizedRR | UtilityOptimizedRappor, x: int) -> tuple[float, float]:
-    """Return the probabilities that a non-sensitive value is not revealed, and that it is."""
-    return float(mechanism.decoder.not_own[x]), float(mechanism.decoder.own[x])

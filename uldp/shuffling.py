@@ -53,7 +53,6 @@ from uldp.mechanisms import (
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
-from uldp.mechanisms.block_decoder import BlockLaw
 
 __all__ = ["Bounds", "Shuffled"]
 
@@ -145,9 +144,7 @@ class Shuffled:
 
     def __post_init__(self) -> None:
         _checks.instance(self.mechanism, "mechanism", Mechanism)
-        mechanism, n = self.mechanism, _checks.whole(self.n, "n", least=1)
-        if n > MOST_USERS:
-            raise ValueError(f"n must be at most {MOST_USERS}, got {n}")
+        mechanism, n = self.mechanism, _checks.whole(self.n, "n", least=1, most=MOST_USERS)
         if mechanism.sensitive.size < 2 or not mechanism.nonsensitive.size:
             raise ValueError(
                 "mechanism must have two sensitive values and a non-sensitive one, "
@@ -229,7 +226,10 @@ class Shuffled:
         TypeError
             If it is not a number.
         """
-        return self._exact_delta(_checks.nonnegative(level, "level"))
+        checked = _checks.nonnegative(level, "level")
+        chances, of_first, of_second = self._states
+        excess = np.maximum(of_first - np.exp(checked) * of_second, 0)
+        return float(chances @ excess) / self.n
 
     def exact_level(self, delta: float) -> float:
         """Return the least ε' at δ itself, from `exact_delta`.
@@ -247,10 +247,10 @@ class Shuffled:
             If it is not a number.
         """
         allowed = _checks.open_unit(delta, "delta")
-        if self._exact_delta(0.0) <= allowed:
+        if self.exact_delta(0.0) <= allowed:
             return 0.0
         most = self.mechanism.epsilon
-        level = brentq(lambda level: self._exact_delta(level) - allowed, 0.0, most, xtol=1e-15)
+        level = brentq(lambda level: self.exact_delta(level) - allowed, 0.0, most, xtol=1e-15)
         return float(level)
 
     @property
@@ -363,11 +363,6 @@ class Shuffled:
         log = log + left * np.log(kinds.revealed) - gammaln(left + 1.0)
         return np.exp(log), of_first, of_second
 
-    def _exact_delta(self, level: float) -> float:
-        chances, of_first, of_second = self._states
-        excess = np.maximum(of_first - np.exp(level) * of_second, 0)
-        return float(chances @ excess) / self.n
-
     def _bisect(self, too_small: Callable[[float], bool]) -> tuple[float, float]:
         """Return levels close together, of which the first is too small, or 0, the other not."""
         if not too_small(0.0):
@@ -401,14 +396,10 @@ def _kinds(mechanism: Mechanism) -> _Kinds:
         on, off = float(law.other[any_sensitive]), float(law.not_other[any_sensitive])
         return _Kinds(revealed, hidden * off**2, hidden * on * off, hidden * on**2)
     if isinstance(mechanism, UtilityOptimizedBlockDesign):
-        block: BlockLaw = mechanism.decoder.law
+        block = mechanism.decoder.law
         d, each = block.sizes, block.weights * block.hidden / (s * (s - 1))
-        neither, one, both = (
-            float(each @ ((s - d) * (s - d - 1))),
-            float(each @ (d * (s - d))),
-            float(each @ (d * (d - 1))),
-        )
-        return _Kinds(revealed, neither, one, both)
+        pairs = (s - d) * (s - d - 1), d * (s - d), d * (d - 1)
+        return _Kinds(revealed, *(float(each @ number) for number in pairs))
     return _listed_kinds(mechanism)
 
 

@@ -192,8 +192,8 @@ class Survey:
         TypeError
             If the reports are not of the mechanism's type.
         """
-        mechanism = self._mechanism(question)
-        rows = wire.wire_rows(mechanism, reports)
+        _checks.choice(question, "question", self._names)
+        rows = wire.wire_rows(self.questions[question], reports)
         return wire.pack(self._digest, self._names.index(question), rows)
 
     def open(self, message: BytesLike) -> tuple[str, NDArray[Any]]:
@@ -335,10 +335,6 @@ class Survey:
         """
         most = _checks.whole(max_reports, "max_reports", least=1)
         return wire.LEAST_LENGTH + most * max(self._widths)
-
-    def _mechanism(self, question: str) -> Mechanism:
-        _checks.choice(question, "question", self._names)
-        return self.questions[question]
 
     def _payload(self, message: object) -> tuple[int, memoryview]:
         """Return the number of question and the reports of an intact message, possible or not."""

@@ -228,9 +228,7 @@ def _place(place: object, cells: int) -> tuple[int, str, int]:
     parts = _checks.items(place, "each of places")
     if len(parts) != 3:
         raise ValueError(f"each of places must be a cell, a category and a number, got {parts}")
-    cell = _checks.whole(parts[0], "the cell in places", least=0)
-    if cell >= cells:
-        raise ValueError(f"the cell in places must lie in 0..{cells - 1}, got {cell}")
+    cell = _checks.whole(parts[0], "the cell in places", least=0, most=cells - 1)
     _checks.instance(parts[1], "the category in places", str)
     return cell, parts[1], _checks.whole(parts[2], "the number of check-ins in places", least=0)
 
@@ -239,9 +237,8 @@ def first_attributes(
     attributes: dict[str, tuple[str, ...]], number: int
 ) -> dict[str, tuple[str, ...]]:
     """Return the first attributes of a table, 4 or more."""
-    if _checks.whole(number, "attributes", 4) > len(attributes):
-        raise ValueError(f"attributes must be {len(attributes)} or less, got {number}")
-    return dict(itertools.islice(attributes.items(), int(number)))
+    number = _checks.whole(number, "attributes", least=4, most=len(attributes))
+    return dict(itertools.islice(attributes.items(), number))
 
 
 def grid_domain(sensitive: Iterable[int]) -> Domain:

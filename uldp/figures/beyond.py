@@ -11,7 +11,6 @@ from matplotlib import colormaps
 from matplotlib.colors import BoundaryNorm
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
 from uldp.figures import style
 from uldp.figures.style import Curve, Look, Panels
 
@@ -64,9 +63,9 @@ def saddle_points(panels: Mapping[str, Surface], axes: Panels = None) -> NDArray
     best, worst = looks.values()
     dot: Look = {"color": "black", "marker": "o", "markersize": 8, "linestyle": ""}
     for ax, (title, surface) in zip(axes, panels.items(), strict=True):
-        theta = _checks.numbers(surface.theta, "theta", (-1,))
-        mass = _checks.numbers(surface.mass, "mass", (-1,))
-        losses = _checks.numbers(surface.losses, "losses", (mass.size, theta.size))
+        theta, mass, losses = style.on_grid(
+            title, theta=surface.theta, mass=surface.mass, losses=surface.losses
+        )
         levels = losses.min() * np.geomspace(1.001, losses.max() / losses.min(), 22)
         ax.contour(theta, mass, losses, levels=levels, colors="0.75", linewidths=0.8)
         ax.plot(theta[losses.argmin(axis=1)], mass, **best)
@@ -113,19 +112,17 @@ def ratio_maps(
     ValueError
         If there are no panels or the arrays do not fit together.
     """
-    across = _checks.numbers(epsilons, "epsilons", (-1,))
-    upward = _checks.numbers(sizes, "sizes", (-1,))
     inches = style.WIDTH, 0.6 + 2.7 * -(-len(ratios) // 2)
     axes = style.make_axes(len(ratios), inches, 2, axes=axes)
     looks = style.line_looks(lines or {}, first=1)
     colours = colormaps["cividis_r"]
     norm = BoundaryNorm(levels, colours.N)
     for ax, (title, values) in zip(axes, ratios.items(), strict=True):
-        shown = _checks.numbers(values, f"ratios[{title!r}]", (upward.size, across.size))
+        *grid, shown = style.on_grid(title, epsilons=epsilons, sizes=sizes, ratios=values)
         shown = shown.clip(levels[0], levels[-1])
         ax.set(xscale="log", yscale="log")
-        filled = ax.contourf(across, upward, shown, levels=levels, cmap=colours, norm=norm)
-        style.draw_contours(ax, (across, upward), shown, levels[1:-1], "black")
+        filled = ax.contourf(*grid, shown, levels=levels, cmap=colours, norm=norm)
+        style.draw_contours(ax, grid, shown, levels[1:-1], "black")
         for label, line in (lines or {}).items():
             ax.plot(*style.checked(line, label), **looks[label])
         ax.set_title(title)

@@ -11,7 +11,6 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
 from uldp.figures import style
 from uldp.figures.style import Curve, Look, Panels
 
@@ -69,28 +68,24 @@ def better_of_two(
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 4.2), axes=axes)
     for ax, (title, panel) in zip(axes, panels.items(), strict=True):
-        across = _checks.numbers(panel.epsilons, "epsilons", (-1,))
-        upward = _checks.numbers(panel.sizes, "sizes", (-1,))
-        names, shape = list(panel.ratios), (upward.size, across.size)
+        names = list(panel.ratios)
         if len(names) != 2:
             raise ValueError(f"ratios must be those of two mechanisms, got {names}")
-        first, second = (
-            _checks.numbers(ratios, f"ratios of {name!r}", shape)
-            for name, ratios in panel.ratios.items()
+        *grid, first, second = style.on_grid(
+            title, epsilons=panel.epsilons, sizes=panel.sizes, **panel.ratios
         )
         looks = style.mechanism_looks(names)
         tints = [to_rgba(looks[name]["color"], 0.35) for name in names]
         ax.set(xscale="log", yscale="log")
         filled = ax.contourf(
-            across,
-            upward,
+            *grid,
             np.log(first / second),
             levels=[-np.inf, 0, np.inf],
             colors=tints,
             hatches=HATCHES,
         )
         filled.set_edgecolor(HATCHING)
-        style.draw_contours(ax, (across, upward), np.minimum(first, second), levels, "0.2")
+        style.draw_contours(ax, grid, np.minimum(first, second), levels, "0.2")
         ax.plot(*style.checked(panel.optimal, "optimal"), **OPTIMAL)
         ax.set_title(title)
     style.log_axes(axes)

@@ -123,11 +123,7 @@ def losses_by_epsilon(
     ValueError
         If the loss is neither of the two, there are no panels, or the table has no row of one.
     """
-    panels = {}
-    for where in data:
-        for name in estimators:
-            title = name if len(data) == 1 else f"{where}, {name}"
-            panels[title] = _select(table, name, where)
+    panels = _by_estimator(table, data, estimators)
     axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2, axes=axes)
     for ax, rows in zip(axes, panels.values(), strict=True):
         ax.axvline(np.log(rows["k"].iloc[0]), color="0.75", linewidth=3, zorder=0)
@@ -169,10 +165,8 @@ def losses_by_sensitive(
         If the loss is neither of the two, there are no panels, or the table has no row of one.
     """
     panels: dict[str, DataFrame] = {}
-    for where in data:
-        for name in estimators:
-            title = name if len(data) == 1 else f"{where}, {name}"
-            panels |= _by_budget(_select(table, name, where), title)
+    for title, rows in _by_estimator(table, data, estimators).items():
+        panels |= _by_budget(rows, title)
     label = r"number of sensitive values, $|\mathcal{X}_S|$"
     return _draw(panels, loss, "sensitive", label, columns=2, axes=axes)
 
@@ -212,6 +206,17 @@ def losses_by_attributes(
     for ax in axes:
         ax.set_xticks(sorted(table["attributes"].unique()))
     return axes
+
+
+def _by_estimator(
+    table: DataFrame, data: Sequence[str], estimators: Sequence[str]
+) -> dict[str, DataFrame]:
+    """Return the rows of a panel for each estimator on each of the data, by its title."""
+    return {
+        name if len(data) == 1 else f"{where}, {name}": _select(table, name, where)
+        for where in data
+        for name in estimators
+    }
 
 
 def _by_budget(rows: DataFrame, title: str) -> dict[str, DataFrame]:

@@ -179,16 +179,16 @@ def worst_case_planes(planes: Mapping[str, WorstCases], axes: Panels = None) -> 
     axes = style.make_axes(len(planes), (style.WIDTH, 4.2), sharey=True, axes=axes)
     looks = style.line_looks(label for plane in planes.values() for label in plane.boundaries)
     for ax, (title, plane) in zip(axes, planes.items(), strict=True):
-        epsilons = _checks.numbers(plane.epsilons, f"epsilons of {title!r}", (-1,))
-        sizes = _checks.numbers(plane.sizes, f"sizes of {title!r}", (-1,))
-        shape = sizes.size, epsilons.size
-        masses = _checks.numbers(plane.masses, f"masses of {title!r}", shape)
-        stated = _checks.numbers(np.multiply(plane.stated, 1.0), f"stated of {title!r}", shape)
-        ax.contourf(epsilons, sizes, masses > 0, levels=[0.5, 1.5], colors=[style.PALE[style.BLUE]])
-        style.draw_contours(ax, (epsilons, sizes), masses, CONTOURS, "#08306B")
-        hatched = ax.contourf(
-            epsilons, sizes, stated, levels=[-0.5, 0.5], colors="none", hatches=[HATCH]
+        *grid, masses, stated = style.on_grid(
+            title,
+            epsilons=plane.epsilons,
+            sizes=plane.sizes,
+            masses=plane.masses,
+            stated=np.multiply(plane.stated, 1.0),
         )
+        ax.contourf(*grid, masses > 0, levels=[0.5, 1.5], colors=[style.PALE[style.BLUE]])
+        style.draw_contours(ax, grid, masses, CONTOURS, "#08306B")
+        hatched = ax.contourf(*grid, stated, levels=[-0.5, 0.5], colors="none", hatches=[HATCH])
         hatched.set(edgecolor=style.GREY, linewidth=0)
         for label, curve in plane.boundaries.items():
             ax.plot(*style.checked(curve, label), label=label, **looks[label])

@@ -149,6 +149,20 @@ def checked(curve: Curve, label: object, log: str = "") -> tuple[NDArray[Any], .
     return across, *upward
 
 
+def on_grid(title: str, /, **arrays: ArrayLike) -> list[NDArray[Any]]:
+    """Return the arrays of a panel: two of coordinates, and tables with a row for each second one.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit together.
+    """
+    named = [(f"{name} of {title!r}", values) for name, values in arrays.items()]
+    across, upward = (_checks.numbers(values, name, (-1,)) for name, values in named[:2])
+    shape = upward.size, across.size
+    return [across, upward, *(_checks.numbers(values, name, shape) for name, values in named[2:])]
+
+
 def curves(
     panels: Mapping[str, Mapping[Any, Curve]],
     xlabel: str,
@@ -323,11 +337,9 @@ def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color
             others = np.concatenate([*places[:index], *places[index + 1 :], *taken])
             spot = inside[cdist(inside, others).min(axis=1).argmax()]
             taken.append(spot[np.newaxis])
-            outlined = withStroke(linewidth=3, foreground="white")
-            label: dict[str, Any] = {"ha": "center", "va": "center", "path_effects": [outlined]}
-            ax.text(
-                spot[0], spot[1], f"{level:g}", size=9, color=color, transform=ax.transAxes, **label
-            )
+            outlined = [withStroke(linewidth=3, foreground="white")]
+            placed: dict[str, Any] = {"transform": ax.transAxes, "path_effects": outlined}
+            write(ax, spot, f"{level:g}", color, size=9, **placed)
 
 
 def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: str, norm: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -156,45 +156,37 @@ def _common(tallies: Sequence[Tally]) -> Array:
     return common
 
 
-class _DiagonalForm(NamedTuple):
-    """The covariance diag(a) - b bᵀ of one report's row."""
+class _Form(NamedTuple):
+    """The covariance A - b bᵀ of one report's row, where A is a matrix or diagonal, shape (k,)."""
 
     a: Array
     b: Array
 
-    def dense(self) -> Array:
-        return np.diag(self.a) - np.outer(self.b, self.b)
-
-
-class _DenseForm(NamedTuple):
-    """Any other covariance of one report's row."""
-
-    matrix: Array
+    def is_diagonal(self) -> bool:
+        return self.a.ndim == 1
 
     def dense(self) -> Array:
-        return self.matrix
-
-
-_Form = _DiagonalForm | _DenseForm
+        return (np.diag(self.a) if self.is_diagonal() else self.a) - np.outer(self.b, self.b)
 
 
 def _form(law: Law, p: Array) -> _Form:
     """Return M(p) - p pᵀ."""
     if isinstance(law.decoder, SupportDecoder):
         a, b = law.decoder.as_diagonal(p)
-        return _DiagonalForm(np.maximum(a, 0), b)
-    return _DenseForm(law.second_moment(p) - np.outer(p, p))
+        return _Form(np.maximum(a, 0), b)
+    return _Form(law.second_moment(p), p)
 
 
 def _is_positive(form: _Form) -> bool:
     """Tell whether a form is positive semidefinite."""
-    if isinstance(form, _DiagonalForm):
+    if form.is_diagonal():
         inverse = np.divide(1, form.a, out=np.zeros(form.a.size), where=form.a > 0)
         return bool(form.b**2 @ inverse < 1 + SINGULAR)
-    scale = _scale(np.diag(form.matrix))
-    if np.abs(form.matrix[scale == 0]).max(initial=0) > SINGULAR:
+    matrix = form.dense()
+    scale = _scale(np.diag(matrix))
+    if np.abs(matrix[scale == 0]).max(initial=0) > SINGULAR:
         return False
-    return bool(np.linalg.eigvalsh(form.matrix * np.outer(scale, scale))[0] > -SINGULAR)
+    return bool(np.linalg.eigvalsh(matrix * np.outer(scale, scale))[0] > -SINGULAR)
 
 
 def _chi_square(
@@ -214,18 +206,14 @@ def _chi_square(
         The estimates.
     """
     deviations = (contrasts @ estimates).T
-    if all(isinstance(form, _DiagonalForm) for form in forms):
-        statistic, rank = _diagonal(
-            cast(Sequence[_DiagonalForm], forms), sizes, contrasts, deviations
-        )
-    else:
-        statistic, rank = _dense(forms, sizes, contrasts, deviations)
+    test = _diagonal if all(form.is_diagonal() for form in forms) else _dense
+    statistic, rank = test(forms, sizes, contrasts, deviations)
     pvalue = float(chdtrc(rank, statistic)) if rank else float(statistic == 0)
     return ChiSquare(statistic, rank, pvalue)
 
 
 def _diagonal(
-    forms: Sequence[_DiagonalForm], sizes: NDArray[np.int64], contrasts: Array, deviations: Array
+    forms: Sequence[_Form], sizes: NDArray[np.int64], contrasts: Array, deviations: Array
 ) -> tuple[float, int]:
     """Return the statistic and its rank by the formula of Woodbury, in O(k)."""
     a = np.array([form.a for form in forms]) / sizes[:, None]

@@ -88,11 +88,11 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     return np.sqrt(np.maximum(variances, 0))
 
 
-def at_least_two(tally: Tally) -> NDArray[np.float64]:
+def at_least_two(tally: Tally, name: str = "tally") -> NDArray[np.float64]:
     """Return the empirical estimate of a tally of two reports or more."""
-    _checks.instance(tally, "tally", Tally)
+    _checks.instance(tally, name, Tally)
     if tally.n < 2:
-        raise ValueError(f"tally must be of at least two reports for an error, got {tally.n}")
+        raise ValueError(f"{name} must be of at least two reports, got {tally.n}")
     return empirical(tally)
 
 

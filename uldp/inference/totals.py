@@ -177,11 +177,7 @@ def difference(
     TypeError
         If an argument is of the wrong type.
     """
-    _checks.instance(before, "before", Tally)
-    _checks.instance(after, "after", Tally)
-    for tally, name in ((before, "before"), (after, "after")):
-        if tally.n < 2:
-            raise ValueError(f"{name} must be of at least two reports, got {tally.n}")
+    estimates = at_least_two(before, "before"), at_least_two(after, "after")
     if before.law.domain.labels != after.law.domain.labels:
         raise ValueError(
             f"after must be over the values of before, {before.law.domain!r}, "
@@ -192,8 +188,8 @@ def difference(
         first, second = total(before, weights, level), total(after, weights, level)
         return Total(*map(float, _change(vars(first).values(), vars(second).values())))
     sure = (
-        (empirical(tally), standard_errors(tally), *intervals(tally, level, simultaneous).T)
-        for tally in (before, after)
+        (estimate, standard_errors(tally), *intervals(tally, level, simultaneous).T)
+        for estimate, tally in zip(estimates, (before, after), strict=True)
     )
     return Change(*_change(*sure))
 

@@ -159,10 +159,7 @@ class Mechanism(Law):
 
     def _as_reports(self, reports: ArrayLike) -> NDArray[Any]:
         """Return reports of the mechanism's type, one along the first axis."""
-        array = _checks.as_array(reports, "reports")
-        dtype = self.report_dtype
-        if array.size and array.dtype.kind not in "iu":
-            raise TypeError(f"reports must be integers, got an array of type {array.dtype}")
+        array, dtype = _checks.integers(reports, "reports"), self.report_dtype
         if (
             array.ndim - dtype.ndim not in (0, 1)
             or array.shape[array.ndim - dtype.ndim :] != dtype.shape

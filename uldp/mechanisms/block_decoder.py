@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from uldp._fields import lock_arrays
 from uldp.decoders import Masses, OutcomeDecoder, Outcomes
+from uldp.limits import clipped_root
 
 __all__ = ["BlockDecoder", "BlockLaw", "best_mass"]
 
@@ -315,8 +315,4 @@ def best_mass(law: BlockLaw) -> float:
     def slope(mass: float) -> float:
         return BlockDecoder(law, none, none, mass).slope
 
-    if slope(0.0) <= 0:
-        return 0.0
-    if slope(1.0) >= 0:
-        return 1.0
-    return float(brentq(slope, 0.0, 1.0, xtol=1e-15))
+    return clipped_root(slope, 1.0)

@@ -196,9 +196,13 @@ class HadamardDecoder(OutcomeDecoder):
 
     def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least and the largest D_y · w over all reports y, in O(V log V)."""
+        totals = self.totals(weights)
+        return float(totals.min()), float(totals.max())
+
+    def totals(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return D_y · w for each report y, in O(V log V)."""
         S, N = weights[self.sensitive], weights[self.nonsensitive]
-        values = np.concatenate([self._by_column(S), N]) / self.told
-        return float(values.min()), float(values.max())
+        return np.concatenate([self._by_column(S), N]) / self.told
 
     @property
     def sums_to_one(self) -> bool:

@@ -45,9 +45,7 @@ def l2_log_odds(s: int, epsilon: float, mass: float) -> float:
         If an argument is out of its range.
     """
     s, epsilon = _checks.whole(s, "s", least=0), _checks.budget(epsilon, "epsilon")
-    mass = _checks.nonnegative(mass, "mass")
-    if mass > 1:
-        raise ValueError(f"mass must be at most 1, got {mass}")
+    mass = _checks.nonnegative(mass, "mass", most=1)
     if s == 0:
         return math.inf
     shrink, growth = math.exp(-min(epsilon, NOT_YET_0)), -math.expm1(-epsilon)

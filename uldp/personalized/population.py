@@ -99,7 +99,7 @@ class SecretMaps:
         result[self.users[held]] = self.domain.bots[self.tags[held]]
         return result
 
-    def privatize(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> NDArray[Any]:
+    def privatize(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Any:
         """Return the report of each user, as her own `PersonalizedMechanism` would draw it.
 
         Parameters
@@ -117,8 +117,7 @@ class SecretMaps:
             If the mechanism is over another domain, or the values are not as in `intermediate`.
         """
         self._check_common(common)
-        reports: NDArray[Any] = common.privatize(self.intermediate(values), rng)
-        return reports
+        return common.privatize(self.intermediate(values), rng)
 
     def simulate(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Tally:
         """Draw a tally with the law of ``common.tally(privatize(common, values))``.
@@ -149,11 +148,7 @@ class SecretMaps:
 
 
 def _users(users: ArrayLike) -> NDArray[np.int64]:
-    array = _checks.as_array(users, "users")
-    if array.size == 0:
-        return np.empty(0, dtype=np.int64)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"users must hold integers, got an array of type {array.dtype}")
-    if array.min() < 0 or array.max() >= MOST_USERS:
+    array = _checks.integers(users, "users")
+    if array.min(initial=0) < 0 or array.max(initial=0) >= MOST_USERS:
         raise ValueError(f"users must lie in 0..{MOST_USERS - 1}")
     return array.astype(np.int64)

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 from uldp._packed import PackedSets
-from uldp.likelihood import Evidence
 from uldp.mechanisms import Mechanism
 from uldp.personalized.tagged import tagged_domain
 
@@ -97,14 +96,8 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
             likelihood[:] = 0
             likelihood[common.nonsensitive] = evidence.revealed
         else:
+            sets, elements = evidence.sets, PackedSets(common.sensitive.size)
+            named = evidence.times > 0 if sets is None else elements.unpack(sets.T)[0]
             likelihood[:] = np.exp(-common.epsilon)
-            likelihood[common.sensitive[_named(evidence)]] = 1
+            likelihood[common.sensitive[named]] = 1
     return likelihoods
-
-
-def _named(evidence: Evidence) -> NDArray[np.bool_]:
-    """Return which sensitive values the only report names."""
-    if evidence.sets is None:
-        return evidence.times > 0
-    named: NDArray[np.bool_] = PackedSets(evidence.law.sensitive.size).unpack(evidence.sets.T)[0]
-    return named

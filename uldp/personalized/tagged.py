@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,13 +74,8 @@ class TaggedDomain(Domain):
         super().__init__(values + bots, [*base.sensitive.tolist(), *indices.tolist()])
         set_fields(self, base=base, tags=checked, bots=indices)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, TaggedDomain) and self.base == other.base and self.tags == other.tags
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.base, self.tags))
+    def _content(self) -> tuple[Hashable, ...]:
+        return self.base, self.tags
 
     def __repr__(self) -> str:
         return f"TaggedDomain({self.base!r}, tags={list(self.tags)})"
@@ -104,9 +99,7 @@ def tagged_domain(common: Mechanism) -> TaggedDomain:
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(tags, str) or not isinstance(tags, Iterable):
-        raise TypeError(f"tags must be a collection of strings, got {tags!r}")
-    checked = tuple(tags)
+    checked = tuple(_checks.items(tags, "tags"))
     if not all(isinstance(tag, str) for tag in checked):
         raise TypeError(f"tags must be strings, got {checked!r}")
     if not checked or not all(checked):

@@ -148,8 +148,7 @@ class PersonalizedMechanism:
 
     @cached_property
     def _reached(self) -> NDArray[np.bool_]:
-        reached: NDArray[np.bool_] = self.common.protected | self._over_all_outputs.any(axis=0)
-        return reached
+        return self.common.protected | self._over_all_outputs.any(axis=0)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""

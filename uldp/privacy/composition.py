@@ -85,9 +85,7 @@ def compose_repeatedly(channel: Channel, times: int) -> Channel:
         If t is not a whole number from 1 to 24.
     """
     _checks.instance(channel, "channel", Channel)
-    times = _checks.whole(times, "times", least=1)
-    if times > MOST_USES:
-        raise ValueError(f"times must be at most {MOST_USES}, got {times}")
+    times = _checks.whole(times, "times", least=1, most=MOST_USES)
     return reduce(compose, [channel] * times)
 
 

@@ -89,7 +89,7 @@ def empirical_level(
     )
     candidates = np.arange(keys.size)
     if outputs is not None:
-        listed = _integers(outputs, "outputs")
+        listed = _checks.integers(outputs, "outputs")
         if listed.shape[1:] != reports.shape[1:] or listed.ndim != reports.ndim:
             raise ValueError(f"outputs must be an array of reports, got shape {listed.shape}")
         allowed = listed.astype(reports.dtype)
@@ -136,14 +136,7 @@ def _keys(reports: NDArray[Any]) -> NDArray[np.bytes_]:
 
 
 def _reports(values: ArrayLike, name: str) -> NDArray[Any]:
-    array = _integers(values, name)
+    array = _checks.integers(values, name)
     if array.ndim == 0 or len(array) < 4 or array[0].size == 0:
         raise ValueError(f"{name} must hold four or more reports, got shape {array.shape}")
-    return array
-
-
-def _integers(values: ArrayLike, name: str) -> NDArray[Any]:
-    array = _checks.as_array(values, name)
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers, got an array of type {array.dtype}")
     return array
