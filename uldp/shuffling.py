@@ -50,6 +50,7 @@ from uldp._fields import set_fields
 from uldp.mechanisms import (
     Mechanism,
     UtilityOptimizedBlockDesign,
+    UtilityOptimizedHadamard,
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
@@ -409,6 +410,9 @@ def _kinds(mechanism: Mechanism) -> _Kinds:
             float(each @ (d * (d - 1))),
         )
         return _Kinds(revealed, neither, one, both)
+    if isinstance(mechanism, UtilityOptimizedHadamard):
+        quarter = mechanism.decoder.hidden / 4  # two rows have each pair of signs equally often
+        return _Kinds(revealed, quarter, quarter, quarter)
     return _listed_kinds(mechanism)
 
 
