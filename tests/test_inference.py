@@ -861,6 +861,30 @@ def test_a_summary_prints_renders_and_becomes_a_data_frame():
     assert lines[1].split()[1] == f"{frame['estimate'].iloc[0]:.2%}"
 
 
+def test_a_change_is_a_table_of_the_later_less_the_earlier():
+    """With the labels and stars of the later survey, and the number of the reports to both."""
+    labels = ["yes", "<no>", "other-answer"]
+    before = uldp.Rappor(uldp.Domain(labels), 1.0).simulate([30, 60, 10], rng=19)
+    later = uldp.UtilityOptimizedRR(uldp.Domain(labels, sensitive=["<no>"]), 1.0)
+    after = later.simulate([300, 500, 1200], rng=20)
+    change = inference.difference(before, after, level=0.9, simultaneous=True)
+    lines = repr(change).splitlines()
+    assert lines[0].split() == ["value", "change", "standard", "error", "90%", "from", "to"]
+    assert [line.split()[0] for line in lines[1:4]] == ["yes", "<no>*", "other-answer"]
+    assert lines[4] == "2,100 reports; * sensitive"
+    assert "<th>change</th>" in change._repr_html_()
+    frame = change.to_pandas()
+    assert list(frame.index) == labels
+    assert list(frame.columns) == ["sensitive", "change", "standard error", "low", "high"]
+    np.testing.assert_array_equal(frame["change"], change.value)
+    np.testing.assert_array_equal(
+        change.value, after.law.estimate(after) - before.law.estimate(before)
+    )
+    np.testing.assert_array_equal(frame[["low", "high"]].T, [change.low, change.high])
+    for line, value in zip(lines[1:4], change.value, strict=True):
+        assert line.split()[1] == f"{value:.2%}"
+
+
 def test_a_long_summary_says_what_it_leaves_out():
     tally = uldp.UtilityOptimizedRR(uldp.Domain(100), 1.0).simulate(np.ones(100, dtype=int))
     table = inference.summary(tally)

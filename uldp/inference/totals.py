@@ -15,11 +15,12 @@ from uldp import _checks
 from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors, total_variance
 from uldp.inference.entries import exact, intervals, two_values
+from uldp.inference.tables import Change
 from uldp.personalized.collector import Background, PersonalizedEstimate
 from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally
 
-__all__ = ["Change", "PersonalizedTotal", "Total", "difference", "personalized", "total"]
+__all__ = ["PersonalizedTotal", "Total", "difference", "personalized", "total"]
 
 
 @dataclass(frozen=True)
@@ -56,24 +57,6 @@ class PersonalizedTotal(Total):
     """
 
     background_error: float
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """The change of every entry of p between two surveys.
-
-    Attributes
-    ----------
-    value, standard_error : (k,) ndarray
-        The difference of the estimates, the later less the earlier, and its standard error.
-    low, high : (k,) ndarray
-        The ends of the intervals.
-    """
-
-    value: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
 
 
 def total(tally: Tally, weights: ArrayLike, level: float = 0.95) -> Total:
@@ -167,7 +150,7 @@ def difference(
     Returns
     -------
     Total or Change
-        The later less the earlier; a `Total` if weights are given.
+        The later less the earlier: a `Total` if weights are given, otherwise a labelled table.
 
     Raises
     ------
@@ -195,7 +178,8 @@ def difference(
         (empirical(tally), standard_errors(tally), *intervals(tally, level, simultaneous).T)
         for tally in (before, after)
     )
-    return Change(*_change(*sure))
+    changes = _change(*sure)
+    return Change(after.law.domain, before.n + after.n, float(level), *changes)
 
 
 def personalized(
