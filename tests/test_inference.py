@@ -498,6 +498,29 @@ def test_simulated_coverage_of_totals_bands_and_changes(name):
     assert (held[2:] >= 380 - deviation).all()
 
 
+def test_weights_by_labels_are_those_of_the_values():
+    """In totals, changes, forecasts and behind a secret; integers that are labels are no places."""
+    named = uldp.Domain(["a", "b", "c"], sensitive=["b"])
+    for domain, labels in ((named, ["c", "a"]), (uldp.Domain([7, 5, 9], [5]), {9: 1, 7: 1})):
+        mechanism, group = uldp.UtilityOptimizedRR(domain, 1.0), [1, 0, 1]
+        tally = mechanism.simulate([20, 30, 50], rng=2)
+        assert inference.total(tally, labels) == inference.total(tally, group)
+        assert inference.difference(tally, tally, labels).high > 0
+        variance = uldp.losses.total_variance(mechanism, group)
+        assert uldp.losses.total_variance(mechanism, labels) == variance
+        needed = [
+            uldp.choosing.users_needed(mechanism, "standard_error", 0.1, weights=w)
+            for w in (labels, group)
+        ]
+        assert needed[0] == needed[1]
+    two = uldp.UtilityOptimizedRR(named, 1.0).tally([0, 1])
+    assert inference.total(two, {"c": 3, "a": -1.5}) == inference.total(two, [-1.5, 0, 3])
+    common = uldp.UtilityOptimizedRR(uldp.personalized.TaggedDomain(named, ["home"]), 1.0)
+    tally, known = common.tally([0, 1, 3, 2]), {"home": [0.2, 0.3, 0.5]}
+    behind = [inference.personalized(tally, known, w) for w in (["c", "a"], [1, 0, 1])]
+    assert behind[0] == behind[1]
+
+
 def test_differences_add_variances_and_squares_of_reaches():
     domain = uldp.Domain(4, sensitive=[0, 1])
     before = uldp.UtilityOptimizedRR(domain, 1.0).simulate([20, 30, 0, 40], rng=8)

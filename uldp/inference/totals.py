@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uldp import _checks
+from uldp.domain import weights_of
 from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors, total_variance
 from uldp.inference.entries import exact, intervals, two_values
@@ -59,7 +60,7 @@ class PersonalizedTotal(Total):
     background_error: float
 
 
-def total(tally: Tally, weights: ArrayLike, level: float = 0.95) -> Total:
+def total(tally: Tally, weights: Any, level: float = 0.95) -> Total:
     """Estimate a linear combination Σ w(x) p(x): a group, a marginal, a mean score.
 
     The value is Σ w(x) p̂(x) of the empirical estimate, the mean of Z = D_y · w over the reports,
@@ -86,8 +87,9 @@ def total(tally: Tally, weights: ArrayLike, level: float = 0.95) -> Total:
     ----------
     tally : Tally
         Of at least two reports.
-    weights : (k,) array_like
-        For a group 1 for its values and 0 for the others.
+    weights : (k,) array_like, collection of labels, or mapping of label to float
+        For a group 1 for its values and 0 for the others, or the labels of its values; or the
+        weight of each label, of which those left out have 0.
     level : float, optional
         The probability, in (0, 1), that the interval holds the total.
 
@@ -98,13 +100,13 @@ def total(tally: Tally, weights: ArrayLike, level: float = 0.95) -> Total:
     Raises
     ------
     ValueError
-        If the tally has fewer than two reports, the weights are not k finite numbers, or the level
-        lies outside (0, 1).
+        If the tally has fewer than two reports, the weights are neither k finite numbers nor of
+        labels, or the level lies outside (0, 1).
     TypeError
         If an argument is of the wrong type.
     """
     _checks.instance(tally, "tally", Tally)
-    weights = _checks.numbers(weights, "weights", (tally.law.domain.size,)).astype(float)
+    weights = weights_of(tally.law.domain, weights)
     missed = 1 - _checks.open_unit(level, "level")
     estimate, sums_to_one = at_least_two(tally), tally.law.decoder.sums_to_one
     scale = float(np.abs(weights).max()) or 1.0
@@ -120,7 +122,7 @@ def total(tally: Tally, weights: ArrayLike, level: float = 0.95) -> Total:
 def difference(
     before: Tally,
     after: Tally,
-    weights: ArrayLike | None = None,
+    weights: Any = None,
     level: float = 0.95,
     simultaneous: bool = False,
 ) -> Total | Change:
@@ -139,8 +141,8 @@ def difference(
     ----------
     before, after : Tally
         Each of at least two reports, over the same values.
-    weights : (k,) array_like, optional
-        For a linear combination; by default every entry by itself.
+    weights : (k,) array_like, collection of labels, or mapping of label to float, optional
+        For a linear combination (see `total`); by default every entry by itself.
     level : float, optional
         The probability, in (0, 1), that an interval holds the change.
     simultaneous : bool, optional
@@ -155,8 +157,8 @@ def difference(
     Raises
     ------
     ValueError
-        If a tally has fewer than two reports, the values differ, the weights are not k finite
-        numbers, or the level lies outside (0, 1).
+        If a tally has fewer than two reports, the values differ, the weights are neither k finite
+        numbers nor of labels, or the level lies outside (0, 1).
     TypeError
         If an argument is of the wrong type.
     """
@@ -183,7 +185,7 @@ def difference(
 
 
 def personalized(
-    tally: Tally, background: Background, weights: ArrayLike, level: float = 0.95
+    tally: Tally, background: Background, weights: Any, level: float = 0.95
 ) -> PersonalizedTotal:
     """Estimate a total of the values behind a personalized mechanism (eq. 21 of the paper).
 
@@ -200,8 +202,8 @@ def personalized(
     background : mapping of str to (k,) array_like
         For each tag the distribution π̂_k of the values with that tag. None is left out: an estimate
         that takes π̂_k from the reports is not linear.
-    weights : (k,) array_like
-        A weight for each value of X.
+    weights : (k,) array_like, collection of labels, or mapping of label to float
+        A weight for each value of X (see `total`).
     level : float, optional
         The probability, in (0, 1), that the interval holds the total if the background is right.
 
@@ -212,8 +214,8 @@ def personalized(
     Raises
     ------
     ValueError
-        If the tally has fewer than two reports, the weights are not k finite numbers, a tag is
-        unknown or has no distribution, or the level lies outside (0, 1).
+        If the tally has fewer than two reports, the weights are neither k finite numbers nor of
+        labels, a tag is unknown or has no distribution, or the level lies outside (0, 1).
     TypeError
         If an argument is of the wrong type, or the tally's mechanism is not over a `TaggedDomain`.
     """
@@ -221,7 +223,7 @@ def personalized(
     domain = tally.law.domain
     if not isinstance(domain, TaggedDomain):
         raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")
-    weights = _checks.numbers(weights, "weights", (domain.base.size,)).astype(float)
+    weights = weights_of(domain.base, weights)
     estimate = PersonalizedEstimate.of(domain, empirical(tally), background)
     unknown = [tag for tag in domain.tags if (background or {}).get(tag) is None]
     if unknown:
