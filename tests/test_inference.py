@@ -699,6 +699,36 @@ def test_values_that_nobody_reports_add_no_degree_of_freedom():
     assert inference.homogeneity(*tallies).degrees_of_freedom == 4
 
 
+def test_values_that_nobody_holds_add_no_degree_of_freedom_to_block_designs():
+    """400 pairs at 5%, a seed in 10^4 outside; five of the nine values of X_N are nobody's.
+
+    With sizes mixed their estimates are not 0 but one number: eight that sum to 1 are compared.
+    """
+    rng = np.random.default_rng(14)
+    domain = uldp.Domain(12, sensitive=range(3))
+    p, q = np.zeros((2, 12))
+    p[:7], q[:7] = [0.2, 0.1, 0.1, 0.2, 0.2, 0.1, 0.1], [0.1, 0.2, 0.1, 0.1, 0.2, 0.1, 0.2]
+    mixed = uldp.UtilityOptimizedBlockDesign(domain, 1.0, {1: 0.5, 2: 0.5})
+    others = (
+        mixed,
+        uldp.UtilityOptimizedBlockDesign(domain, 2.0),
+        uldp.UtilityOptimizedRR(domain, 2),
+    )
+    for other in others:
+        alarms = found = 0
+        for _ in range(400):
+            before, same, changed = (
+                law.simulate(rng.multinomial(1_000, r), rng)
+                for law, r in ((mixed, p), (other, p), (other, q))
+            )
+            result = inference.homogeneity(before, same)
+            assert result.degrees_of_freedom == 7
+            alarms += result.pvalue < 0.05
+            found += inference.homogeneity(before, changed).pvalue < 0.05
+        assert abs(alarms - 20) <= 3.9 * math.sqrt(400 * 0.05 * 0.95)
+        assert found > 380
+
+
 def test_homogeneity_of_few_reports_is_taken_at_a_covariance():
     """The first estimates have none here: three reports of four are the same."""
     domain = uldp.Domain(4, sensitive=range(4))
