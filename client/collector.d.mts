@@ -95,7 +95,7 @@ export function printed(
   epsilon: number,
 ): number;
 
-/** How often a report supports a value of X_S, and of X_N; not for uBD and uHR. */
+/** How often a report supports a value of X_S, and of X_N; uBD and uHR are refused. */
 export function supportOf(question: Question): { own: number; other: number; gain: number }[];
 
 /** The probability that somebody with a non-sensitive value reveals it. */
@@ -120,7 +120,7 @@ export function believed(prior: readonly number[], chances: readonly number[]): 
 /** A probability after its odds were multiplied by e^level. */
 export function suspicion(before: number, level: number): number;
 
-/** Draw the tally of everybody's report, from how many hold each value; not for uBD and uHR. */
+/** Draw the tally of everybody's report, from how many hold each value; uBD and uHR are refused. */
 export function simulate(
   question: Question,
   holders: readonly number[],

@@ -215,9 +215,11 @@ function classes(question) {
 
 // --- RR, uRR, RAPPOR, uRAP: each entry is affine in one binomial count ---------------------------
 
-function supportLaws(question, s) {
-  const { decisions, epsilon } = question;
-  if (question.mechanism.endsWith("RR")) {
+function supportLaws({ mechanism, decisions, epsilon }, s) {
+  if (mechanism in decoders) {
+    throw new RangeError(`question must be of RR, RAPPOR, uRR or uRAP, got ${mechanism}`);
+  }
+  if (mechanism.endsWith("RR")) {
     const [replaced, kept] = decisions.replaced ?? [0, 1];
     const drawn = replaced / Math.max(s, 1);
     const notDrawn = drawn * (s - 1);
@@ -586,7 +588,7 @@ const PRINTED = {
   },
 };
 
-/** How often a report supports a value of X_S, and of X_N; not for uBD and uHR. */
+/** How often a report supports a value of X_S, and of X_N; uBD and uHR are refused. */
 export function supportOf(question) {
   const laws = supportLaws(question, question.sensitiveValues.length);
   return laws.map(({ own, other, gain }) => ({ own, other, gain }));
@@ -770,7 +772,7 @@ export function suspicion(before, level) {
 // --- a whole survey at once, for pictures --------------------------------------------------------
 
 /**
- * Draw the tally of everybody's report, from how many hold each value; not for uBD and uHR.
+ * Draw the tally of everybody's report, from how many hold each value; uBD and uHR are refused.
  *
  * `word` returns 32 random bits. The law of the tally is that of the devices' reports.
  */

@@ -247,6 +247,12 @@ const TASKS = {
     );
   },
 
+  notByCounts: ({ text, holders, p }) =>
+    parseSurvey(text).questions.map((one) => ({
+      refused: [() => supportOf(one), () => simulate(one, holders, () => 0)].map(refusal),
+      losses: losses(one, p, 7),
+    })),
+
   reasons: ({ text, messages, maxReports }) => {
     const survey = parseSurvey(text);
     return messages.map((one) => collect(survey, [bytesOf(one)], { maxReports }).refused);

@@ -222,6 +222,27 @@ def test_the_personalized_mechanism_by_enumeration(name):
     assert attacks.gain(user, r, [4], 1) == pytest.approx(rows[:, 4].max() - 1 / 6, rel=1e-9)
 
 
+def test_targets_by_labels_are_those_of_the_values():
+    """Of bots, too, unless what is known of them leaves the values alone."""
+    named, fair = uldp.Domain(["a", "b", "c"], sensitive=["b"]), np.full(3, 1 / 3)
+    for domain, targets in ((named, ["c", "b"]), (uldp.Domain([7, 5, 9], sensitive=[5]), [9, 5])):
+        urr = uldp.UtilityOptimizedRR(domain, 1.0)
+        same = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[1]), 1.0)
+        assert attacks.worst_report(urr, targets) == attacks.worst_report(same, [1, 2])
+        gains = [attacks.gain(m, fair, t, 0.1) for m, t in ((urr, targets), (same, [1, 2]))]
+        assert gains[0] == gains[1]
+        users = [
+            attacks.users_needed(m, fair, t, 0.9, 0.01) for m, t in ((urr, targets), (same, [1, 2]))
+        ]
+        assert users[0] == users[1]
+    common = uldp.UtilityOptimizedRR(TaggedDomain(named, ["home"]), 1.0)
+    user, known = PersonalizedMechanism(common, {0: "home"}), {"home": fair}
+    assert attacks.worst_report(user, ["⊥home"]) == attacks.worst_report(user, [3]) == 3
+    assert attacks.worst_report(user, ["c"], known) == attacks.worst_report(user, [2], known)
+    with pytest.raises(ValueError, match="targets: '⊥home' is not a label"):
+        attacks.worst_report(user, ["⊥home"], known)
+
+
 def test_a_set_holds_its_targets_alone():
     domain = uldp.Domain(6, sensitive=[0, 2, 3, 5])
     urap = uldp.UtilityOptimizedRappor(domain, 1.0)

@@ -401,6 +401,22 @@ def test_a_simulated_tally_has_the_law_of_the_devices():
     assert min(tests) > FALSE_ALARM / len(tests)
 
 
+def test_what_needs_one_count_for_each_value_is_refused_by_the_name_of_the_mechanism():
+    """Of uBD and uHR, also with all values sensitive and with none; their losses lack `l1Exact`."""
+    for sensitive in ([], [0, 2], [0, 1, 2]):
+        domain = uldp.Domain(3, sensitive)
+        laws = {name: uldp.mechanisms.MECHANISMS[name](domain, 0.7) for name in ("uBD", "uHR")}
+        text, p = Survey("counts", laws).to_json(), [0.2, 0.3, 0.5]
+        asked = {"text": text, "holders": [3, 0, 5], "p": p}
+        for (name, one), found in zip(laws.items(), ask("notByCounts", asked), strict=True):
+            for error in found["refused"]:
+                assert error["name"] == "RangeError"
+                expected = f"question must be of RR, RAPPOR, uRR or uRAP, got {name}"
+                assert error["message"] == expected
+            assert "l1Exact" not in found["losses"]
+            assert found["losses"]["l2"] == pytest.approx(one.l2_loss(p, 7), rel=1e-9)
+
+
 # --- the laws ------------------------------------------------------------------------------------
 
 

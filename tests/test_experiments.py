@@ -254,6 +254,14 @@ def test_no_points_make_an_empty_table(tmp_path):
 # --- plans and tables ----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("figure", ["fig5", "fig6", "fig7", "fig8", "table1"])
+def test_a_point_of_a_plan_prints_on_a_line_without_its_people(figure):
+    for point in plan(figure, Settings()):
+        assert len(repr(point)) < 320
+        for said in (point.figure, point.data, point.mechanism, f"n={point.n},"):
+            assert said in repr(point)
+
+
 @pytest.mark.parametrize(("figure", "same"), experiments.FIGURES.items())
 def test_figures_of_both_losses_share_a_plan(figure, same):
     points, others = plan(figure, Settings()), plan(same, Settings())

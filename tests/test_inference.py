@@ -498,6 +498,29 @@ def test_simulated_coverage_of_totals_bands_and_changes(name):
     assert (held[2:] >= 380 - deviation).all()
 
 
+def test_weights_by_labels_are_those_of_the_values():
+    """In totals, changes, forecasts and behind a secret; integers that are labels are no places."""
+    named = uldp.Domain(["a", "b", "c"], sensitive=["b"])
+    for domain, labels in ((named, ["c", "a"]), (uldp.Domain([7, 5, 9], [5]), {9: 1, 7: 1})):
+        mechanism, group = uldp.UtilityOptimizedRR(domain, 1.0), [1, 0, 1]
+        tally = mechanism.simulate([20, 30, 50], rng=2)
+        assert inference.total(tally, labels) == inference.total(tally, group)
+        assert inference.difference(tally, tally, labels).high > 0
+        variance = uldp.losses.total_variance(mechanism, group)
+        assert uldp.losses.total_variance(mechanism, labels) == variance
+        needed = [
+            uldp.choosing.users_needed(mechanism, "standard_error", 0.1, weights=w)
+            for w in (labels, group)
+        ]
+        assert needed[0] == needed[1]
+    two = uldp.UtilityOptimizedRR(named, 1.0).tally([0, 1])
+    assert inference.total(two, {"c": 3, "a": -1.5}) == inference.total(two, [-1.5, 0, 3])
+    common = uldp.UtilityOptimizedRR(uldp.personalized.TaggedDomain(named, ["home"]), 1.0)
+    tally, known = common.tally([0, 1, 3, 2]), {"home": [0.2, 0.3, 0.5]}
+    behind = [inference.personalized(tally, known, w) for w in (["c", "a"], [1, 0, 1])]
+    assert behind[0] == behind[1]
+
+
 def test_differences_add_variances_and_squares_of_reaches():
     domain = uldp.Domain(4, sensitive=[0, 1])
     before = uldp.UtilityOptimizedRR(domain, 1.0).simulate([20, 30, 0, 40], rng=8)
@@ -674,6 +697,36 @@ def test_values_that_nobody_reports_add_no_degree_of_freedom():
     assert inference.homogeneity(*tallies).degrees_of_freedom == 3
     tallies = [uldp.Tally(first, 30, [9, 15, 6, 0, 0]), uldp.Tally(second, 40, [20, 25, 5, 1, 0])]
     assert inference.homogeneity(*tallies).degrees_of_freedom == 4
+
+
+def test_values_that_nobody_holds_add_no_degree_of_freedom_to_block_designs():
+    """400 pairs at 5%, a seed in 10^4 outside; five of the nine values of X_N are nobody's.
+
+    With sizes mixed their estimates are not 0 but one number: eight that sum to 1 are compared.
+    """
+    rng = np.random.default_rng(14)
+    domain = uldp.Domain(12, sensitive=range(3))
+    p, q = np.zeros((2, 12))
+    p[:7], q[:7] = [0.2, 0.1, 0.1, 0.2, 0.2, 0.1, 0.1], [0.1, 0.2, 0.1, 0.1, 0.2, 0.1, 0.2]
+    mixed = uldp.UtilityOptimizedBlockDesign(domain, 1.0, {1: 0.5, 2: 0.5})
+    others = (
+        mixed,
+        uldp.UtilityOptimizedBlockDesign(domain, 2.0),
+        uldp.UtilityOptimizedRR(domain, 2),
+    )
+    for other in others:
+        alarms = found = 0
+        for _ in range(400):
+            before, same, changed = (
+                law.simulate(rng.multinomial(1_000, r), rng)
+                for law, r in ((mixed, p), (other, p), (other, q))
+            )
+            result = inference.homogeneity(before, same)
+            assert result.degrees_of_freedom == 7
+            alarms += result.pvalue < 0.05
+            found += inference.homogeneity(before, changed).pvalue < 0.05
+        assert abs(alarms - 20) <= 3.9 * math.sqrt(400 * 0.05 * 0.95)
+        assert found > 380
 
 
 def test_homogeneity_of_few_reports_is_taken_at_a_covariance():
@@ -859,6 +912,30 @@ def test_a_summary_prints_renders_and_becomes_a_data_frame():
     np.testing.assert_array_equal(frame["standard error"], inference.standard_errors(tally))
     np.testing.assert_array_equal(frame[["low", "high"]], inference.intervals(tally, 0.9))
     assert lines[1].split()[1] == f"{frame['estimate'].iloc[0]:.2%}"
+
+
+def test_a_change_is_a_table_of_the_later_less_the_earlier():
+    """With the labels and stars of the later survey, and the number of the reports to both."""
+    labels = ["yes", "<no>", "other-answer"]
+    before = uldp.Rappor(uldp.Domain(labels), 1.0).simulate([30, 60, 10], rng=19)
+    later = uldp.UtilityOptimizedRR(uldp.Domain(labels, sensitive=["<no>"]), 1.0)
+    after = later.simulate([300, 500, 1200], rng=20)
+    change = inference.difference(before, after, level=0.9, simultaneous=True)
+    lines = repr(change).splitlines()
+    assert lines[0].split() == ["value", "change", "standard", "error", "90%", "from", "to"]
+    assert [line.split()[0] for line in lines[1:4]] == ["yes", "<no>*", "other-answer"]
+    assert lines[4] == "2,100 reports; * sensitive"
+    assert "<th>change</th>" in change._repr_html_()
+    frame = change.to_pandas()
+    assert list(frame.index) == labels
+    assert list(frame.columns) == ["sensitive", "change", "standard error", "low", "high"]
+    np.testing.assert_array_equal(frame["change"], change.value)
+    np.testing.assert_array_equal(
+        change.value, after.law.estimate(after) - before.law.estimate(before)
+    )
+    np.testing.assert_array_equal(frame[["low", "high"]].T, [change.low, change.high])
+    for line, value in zip(lines[1:4], change.value, strict=True):
+        assert line.split()[1] == f"{value:.2%}"
 
 
 def test_a_long_summary_says_what_it_leaves_out():

@@ -73,6 +73,35 @@ def test_the_level_is_the_worst_over_all_others_and_pairs_by_listing_histograms(
     assert less > 0
 
 
+@pytest.mark.parametrize("sensitive", [[0, 2], [1, 2, 4], [0, 1, 2, 3, 5]], ids=len)
+def test_two_users_of_the_hadamard_response_by_all_pairs_of_reports(sensitive):
+    """With rows of the Hadamard matrix to spare, and without; the kinds too, signs counted."""
+    mechanism = uldp.UtilityOptimizedHadamard(uldp.Domain(7, sensitive=sensitive), 0.9)
+    matrix, hidden = mechanism.transition_matrix(), 2 / (math.e**0.9 + 1)
+    held = matrix[sensitive][:, mechanism.protected] > 1.5 * hidden / mechanism.order
+    for first, second in itertools.permutations(held, 2):
+        signs = np.bincount(2 * first + second, minlength=4)
+        np.testing.assert_array_equal(signs, mechanism.order // 4)
+    kinds = Shuffled(mechanism, 2)._kinds
+    np.testing.assert_allclose(kinds, [1 - hidden, *[hidden / 4] * 3], rtol=1e-12)
+    for level in LEVELS:
+        worst = {
+            other: max(
+                least_delta(*pair, level)
+                for pair in itertools.permutations(
+                    [law_of_histograms(matrix[[x, other]]) for x in sensitive], 2
+                )
+            )
+            for other in range(7)
+        }
+        exact = Shuffled(mechanism, 2).exact_delta(level)
+        for other, found in worst.items():
+            if other in sensitive:
+                assert found <= exact + 1e-12
+            else:
+                assert found == pytest.approx(exact, rel=1e-9, abs=1e-15)
+
+
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 3.0, 12.0])
 def test_kinds_are_those_of_the_matrix(epsilon):
     for domain in [*with_cover(4), SIX]:
@@ -92,6 +121,7 @@ def test_the_common_part_in_closed_form():
             (uldp.UtilityOptimizedRR(CENSUS, epsilon), s / (s + u)),
             (uldp.UtilityOptimizedRappor(CENSUS, epsilon), math.exp(-epsilon / 2)),
             (block, s / (9 * u + s)),
+            (uldp.UtilityOptimizedHadamard(CENSUS, epsilon), 2 / (2 + u)),
         ]:
             assert Shuffled(mechanism, 1).common == pytest.approx(common, rel=1e-12)
 

@@ -78,7 +78,7 @@ def influence(
 
 def worst_report(
     mechanism: Mechanism | PersonalizedMechanism,
-    targets: ArrayLike,
+    targets: Any,
     background: Background | None = None,
 ) -> Any:
     """Return the one report that lifts Σ p̂ over the targets most.
@@ -92,9 +92,9 @@ def worst_report(
     ----------
     mechanism : Mechanism or PersonalizedMechanism
         What makes the reports.
-    targets : array_like of int
-        Indices of at least one value; of values and bots for a personalized mechanism without
-        background.
+    targets : one-dimensional array_like
+        At least one value, as labels or indices (see `Domain.indices`); of values and bots for a
+        personalized mechanism without background.
     background : mapping of str to (k,) array_like, optional
         See `influence`.
 
@@ -106,7 +106,7 @@ def worst_report(
     Raises
     ------
     ValueError
-        If an index is not in the domain or comes twice, there is none, the background is not a
+        If a target is not in the domain or comes twice, there is none, the background is not a
         distribution for each tag, or the mechanism, of a kind of its own, has too many reports to
         list.
     TypeError
@@ -119,7 +119,7 @@ def worst_report(
 def gain(
     mechanism: Mechanism | PersonalizedMechanism,
     p: ArrayLike,
-    targets: ArrayLike,
+    targets: Any,
     share: float,
     background: Background | None = None,
 ) -> float:
@@ -136,7 +136,7 @@ def gain(
     p : (k,) array_like
         The distribution of the honest users' values; of values and bots, (k + κ,), for a
         personalized mechanism without background.
-    targets : array_like of int
+    targets : one-dimensional array_like
         See `worst_report`.
     share : float
         The share β of forged reports, from 0 to 1.
@@ -153,14 +153,14 @@ def gain(
     """
     common, weights = _question(mechanism, background)
     size = common.domain.size if weights is None else weights.shape[1]
-    held = float(_checks.distribution(p, "p", size)[_targets(targets, size)].sum())
+    held = float(_checks.distribution(p, "p", size)[_targets(targets, common, weights)].sum())
     _, largest = common.decoder.range_of_total(_sum_over(targets, common, weights))
     return _checks.nonnegative(share, "share", most=1) * (largest - held)
 
 
 def unforged(
     mechanism: Mechanism | PersonalizedMechanism,
-    targets: ArrayLike,
+    targets: Any,
     interval: tuple[float, float],
     share: float,
     background: Background | None = None,
@@ -175,7 +175,7 @@ def unforged(
     ----------
     mechanism : Mechanism or PersonalizedMechanism
         What makes the reports.
-    targets : array_like of int
+    targets : one-dimensional array_like
         See `worst_report`.
     interval : (float, float)
         The ends of an interval for Σ p̂, or Σ p̂ itself twice.
@@ -209,7 +209,7 @@ def unforged(
 def users_needed(
     mechanism: Mechanism,
     p: ArrayLike,
-    targets: ArrayLike,
+    targets: Any,
     margin: float,
     share: float,
     level: float = 0.95,
@@ -229,8 +229,8 @@ def users_needed(
         What makes the reports.
     p : (k,) array_like
         The distribution of the honest users' values.
-    targets : array_like of int
-        Indices of at least one value.
+    targets : one-dimensional array_like
+        At least one value, as labels or indices.
     margin : float
         How far Σ p̂ may be from p(T), above 0.
     share : float
@@ -291,8 +291,9 @@ def _question(
     return common, weights
 
 
-def _targets(targets: ArrayLike, size: int) -> NDArray[np.intp]:
-    chosen = _checks.positions(targets, "targets", size)
+def _targets(targets: Any, common: Mechanism, weights: Array | None) -> NDArray[np.intp]:
+    domain = common.domain if weights is None else tagged_domain(common).base
+    chosen = _checks.positions(domain.indices(targets, "targets"), "targets", domain.size)
     if not chosen.size:
         raise ValueError("targets must hold at least one value, got none")
     return chosen
@@ -305,12 +306,12 @@ def _share_below_1(share: float) -> float:
     return beta
 
 
-def _sum_over(targets: ArrayLike, common: Mechanism, weights: Array | None) -> Array:
+def _sum_over(targets: Any, common: Mechanism, weights: Array | None) -> Array:
     """Return w for which D_y w is what a report adds to n Σ p̂ over the targets."""
     if weights is not None:
-        return np.asarray(weights[:, _targets(targets, weights.shape[1])].sum(axis=1))
+        return np.asarray(weights[:, _targets(targets, common, weights)].sum(axis=1))
     chosen = np.zeros(common.domain.size)
-    chosen[_targets(targets, common.domain.size)] = 1
+    chosen[_targets(targets, common, None)] = 1
     return chosen
 
 

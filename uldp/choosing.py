@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -118,7 +118,7 @@ def users_needed(
     loss: Aim,
     target: float,
     p: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: Any = None,
 ) -> int:
     """Return the least number of users whose expected loss is at most the target.
 
@@ -135,8 +135,9 @@ def users_needed(
         Above 0.
     p : (k,) array_like, optional
         The distribution; by default the worst case.
-    weights : (k,) array_like, optional
-        Those of the total, if the loss is "standard_error" and only then.
+    weights : (k,) array_like, collection of labels, or mapping of label to float, optional
+        Those of the total (see `losses.total_variance`), if the loss is "standard_error" and only
+        then.
 
     Raises
     ------
@@ -160,7 +161,7 @@ def epsilon_needed(
     loss: Aim,
     target: float,
     p: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: Any = None,
 ) -> float:
     """Return an ε at which a mechanism's expected loss is at most the target, and not just below.
 
@@ -183,8 +184,9 @@ def epsilon_needed(
         Above 0.
     p : (k,) array_like, optional
         The distribution; by default the worst case.
-    weights : (k,) array_like, optional
-        Those of the total, if the loss is "standard_error" and only then.
+    weights : (k,) array_like, collection of labels, or mapping of label to float, optional
+        Those of the total (see `losses.total_variance`), if the loss is "standard_error" and only
+        then.
 
     Returns
     -------
@@ -291,13 +293,13 @@ def _expected(
     loss: Aim,
     n: int,
     p: ArrayLike | None,
-    weights: ArrayLike | None = None,
+    weights: Any = None,
 ) -> float:
     _checks.choice(loss, "loss", AIMS)
     if (weights is None) == (loss == "standard_error"):
         raise ValueError("weights must be given for the standard error of a total, and only then")
     if loss == "standard_error":
         n = _checks.whole(n, "n", least=1)
-        return math.sqrt(total_variance(mechanism, cast(ArrayLike, weights), p) / n)
+        return math.sqrt(total_variance(mechanism, weights, p) / n)
     expected = mechanism.l1_loss if loss == "l1" else mechanism.l2_loss
     return expected(mechanism.worst_case(loss) if p is None else p, n)

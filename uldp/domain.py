@@ -422,6 +422,17 @@ def _cells(factors: Mapping[str, Domain]) -> Iterable[tuple[Label, ...]]:
     return product(*(factor.labels for factor in factors.values()))
 
 
+def weights_of(domain: Domain, weights: Any) -> NDArray[np.float64]:
+    """Return a weight for each value: as given, or by labels as in `ProductDomain.weights`."""
+    if not isinstance(weights, Mapping):
+        array = _checks.as_array(weights, "weights")
+        if not array.size or array.ndim != 1 or not isinstance(array[0], str):
+            return _checks.numbers(array, "weights", (domain.size,)).astype(float)
+    if not len(weights):
+        raise ValueError("weights must be of at least one value, got none")
+    return _weights(domain, weights, "weights")
+
+
 def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     """Return the weight of each value of a factor."""
     weights = np.zeros(factor.size)

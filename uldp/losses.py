@@ -16,13 +16,14 @@ distribution over X_N, and if m_S < m_N at p(X_S) = 1 still, that over X_S.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
 from uldp import _checks
+from uldp.domain import weights_of
 from uldp.law import Law
 
 __all__ = [
@@ -68,15 +69,15 @@ def variances(law: Law, p: ArrayLike) -> NDArray[np.float64]:
     return law.decoder.variances(_checks.distribution(p, "p", law.domain.size))
 
 
-def total_variance(law: Law, weights: ArrayLike, p: ArrayLike | None = None) -> float:
+def total_variance(law: Law, weights: Any, p: ArrayLike | None = None) -> float:
     """Return n times the variance of a linear combination Σ w(x) p̂(x) of the empirical estimate.
 
     Parameters
     ----------
     law : Law
         Any law.
-    weights : (k,) array_like
-        The w(x).
+    weights : (k,) array_like, collection of labels, or mapping of label to float
+        The w(x); for a group the labels of its values, or the weight of each label.
     p : (k,) array_like, optional
         The true distribution, from which n users are drawn independently. By default the largest
         variance over all of them, which is that over c of the least mean square of the distance
@@ -85,17 +86,18 @@ def total_variance(law: Law, weights: ArrayLike, p: ArrayLike | None = None) -> 
     Raises
     ------
     ValueError
-        If the weights are not k finite numbers, or p is not a distribution over the domain.
+        If the weights are neither k finite numbers nor of labels, or p is not a distribution over
+        the domain.
     TypeError
         If an argument is of the wrong type.
     """
     _checks.instance(law, "law", Law)
-    w = _checks.numbers(weights, "weights", (law.domain.size,)).astype(float)
+    w = weights_of(law.domain, weights)
     w -= law.decoder.sums_to_one * w.mean()
     moments = law.decoder.moments_of_total(w)
     if p is not None:
         p = _checks.distribution(p, "p", law.domain.size)
-        return float(max(p @ moments - (p @ w) ** 2, 0))
+        return max(float(p @ moments - (p @ w) ** 2), 0.0)
     low, high = float(w.min()), float(w.max())
 
     def largest_square(c: float) -> float:

@@ -50,6 +50,7 @@ from uldp._fields import set_fields
 from uldp.mechanisms import (
     Mechanism,
     UtilityOptimizedBlockDesign,
+    UtilityOptimizedHadamard,
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
@@ -400,6 +401,9 @@ def _kinds(mechanism: Mechanism) -> _Kinds:
         d, each = block.sizes, block.weights * block.hidden / (s * (s - 1))
         pairs = (s - d) * (s - d - 1), d * (s - d), d * (d - 1)
         return _Kinds(revealed, *(float(each @ number) for number in pairs))
+    if isinstance(mechanism, UtilityOptimizedHadamard):
+        quarter = mechanism.decoder.hidden / 4  # two rows have each pair of signs equally often
+        return _Kinds(revealed, quarter, quarter, quarter)
     return _listed_kinds(mechanism)
 
 

@@ -135,6 +135,13 @@ def vector(size: int, entry: float, optional: bool = False) -> list[object]:
     ]
 
 
+def weights(optional: bool = False) -> list[object]:
+    """What gives no weight to each value of `DOMAIN`, neither as numbers nor by labels."""
+    not_numbers = [one for one in vector(K, 0.2, optional) if not isinstance(one, dict) or not one]
+    of_labels = [{K: 1}, {0.5: 1}, {"z": 1}, {0: "a"}, {0: math.nan}, {0: None}, {(0,): 1}]
+    return [*not_numbers, *of_labels, ["z"], ["a", "a"], ["a", 0.5], [["a"]]]
+
+
 def distribution(size: int, optional: bool = False) -> list[object]:
     fair = np.full(size, 1 / size)
     return [

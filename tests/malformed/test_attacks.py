@@ -30,7 +30,10 @@ NOT_BACKGROUNDS = [
 
 
 def calls_of_attacks() -> list[Call]:
-    mechanism, targets = (URR, NOT_MECHANISMS), ([1, 3], [*positions(K), []])
+    mechanism, targets = (
+        (URR, NOT_MECHANISMS),
+        ([1, 3], [*positions(K), [], ["a", "z"], ["a", "a"], "a", {"a"}]),
+    )
     p, share = (UNIFORM, distribution(K)), (0.1, real(-0.1, 1.1))
     ends = [*NOT_ARRAYS, None, 0.5, [0.5], [0.6, 0.5], [0, np.nan], [None, 1], ["0", "1"], [[0, 1]]]
     below_1 = (0.1, real(-0.1, 1.1, 1))

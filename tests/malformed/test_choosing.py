@@ -17,7 +17,7 @@ from malformed.table import (
     call,
     distribution,
     real,
-    vector,
+    weights,
     whole,
 )
 from uldp import choosing
@@ -53,7 +53,7 @@ def calls_of_choosing() -> list[Call]:
             loss=("standard_error", []),
             target=(0.1, target),
             p=p,
-            weights=([1.0, 0, 0, 0, 0], vector(K, 0.2)),
+            weights=([1.0, 0, 0, 0, 0], weights()),
         ),
         call(
             choosing.epsilon_needed,
@@ -62,7 +62,7 @@ def calls_of_choosing() -> list[Call]:
             n=n,
             loss=("standard_error", []),
             target=(0.1, [*target, 1e-9]),
-            weights=([1.0, 0, 0, 0, 0], vector(K, 0.2)),
+            weights=([1.0, 0, 0, 0, 0], weights()),
         ),
         call(choosing.excess, mechanism=(URR, NOT_MECHANISMS)),
         call(

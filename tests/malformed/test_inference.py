@@ -22,7 +22,7 @@ from malformed.table import (
     call,
     distribution,
     real,
-    vector,
+    weights,
     whole,
 )
 from uldp import inference, personalized
@@ -42,7 +42,7 @@ def calls_of_inference() -> list[Call]:
     empty, alone = URR.tally([]), URR.tally(reports[:1])
     any_tally, two = (tally, [*not_tallies, empty]), (tally, [*not_tallies, empty, alone])
     of_tally = {"tally": "tally|reports"}
-    level, weights = (..., real(0, 1, -1, 2)), (UNIFORM, vector(K, 0.2))
+    level, weighted = (..., real(0, 1, -1, 2)), (UNIFORM, weights())
     flag = ..., NOT_FLAGS
     tagged = personalized.TaggedDomain(uldp.Domain(K, [0]), ["home"])
     common = uldp.UtilityOptimizedRR(tagged, 1.0)
@@ -63,12 +63,12 @@ def calls_of_inference() -> list[Call]:
             simultaneous=flag,
             clip=flag,
         ),
-        call(inference.total, tally=two, weights=weights, level=level),
+        call(inference.total, tally=two, weights=weighted, level=level),
         call(
             inference.difference,
             before=two,
             after=(tally, [*two[1], of_others]),
-            weights=(..., vector(K, 0.2, optional=True)),
+            weights=(..., weights(optional=True)),
             level=level,
             simultaneous=flag,
         ),
@@ -77,7 +77,7 @@ def calls_of_inference() -> list[Call]:
             of_tally,
             tally=(of_common, [*not_tallies, tally, common.tally([]), common.tally([1])]),
             background=({"home": UNIFORM}, not_background),
-            weights=weights,
+            weights=weighted,
             level=level,
         ),
         call(

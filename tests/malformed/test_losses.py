@@ -16,7 +16,7 @@ from malformed.table import (
     call,
     distribution,
     real,
-    vector,
+    weights,
     whole,
 )
 from uldp import garbling, limits, losses, optimal_theta, regimes
@@ -37,7 +37,7 @@ def calls_of_losses() -> list[Call]:
         call(
             losses.total_variance,
             law=law,
-            weights=(UNIFORM, vector(K, 0.2)),
+            weights=(UNIFORM, weights()),
             p=(..., distribution(K, optional=True)),
         ),
         call(losses.worst_case, law=law, loss=loss),

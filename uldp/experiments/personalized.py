@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -90,8 +90,8 @@ class PersonalizedPoint(Point):
     kind: ClassVar[Kind] = PERSONALIZED
 
     epsilon: float
-    law: JointLaw
-    places: Mapping[str, NDArray[np.float64]]
+    law: JointLaw = field(repr=False)
+    places: Mapping[str, NDArray[np.float64]] = field(repr=False)
 
     @property
     def background(self) -> dict[str, Mapping[str, NDArray[np.float64]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, ClassVar, Literal
 
@@ -71,7 +71,7 @@ class Point:
 
     figure: str
     data: str
-    histogram: Histogram
+    histogram: Histogram = field(repr=False)
     mechanism: str
     epsilon: float | None
     n: int

@@ -12,9 +12,8 @@ from uldp.inference.bootstrapping import Bootstrap, bootstrap
 from uldp.inference.chi_square import ChiSquare, goodness_of_fit, homogeneity
 from uldp.inference.covariances import covariance, standard_errors
 from uldp.inference.entries import intervals
-from uldp.inference.tables import EstimateTable, summary
+from uldp.inference.tables import Change, EstimateTable, summary
 from uldp.inference.totals import (
-    Change,
     PersonalizedTotal,
     Total,
     difference,

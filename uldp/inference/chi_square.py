@@ -15,6 +15,7 @@ from uldp import _checks
 from uldp.decoders import SupportDecoder
 from uldp.estimators import empirical, projected
 from uldp.law import Law
+from uldp.mechanisms.block_decoder import BlockDecoder
 from uldp.tallies import Tally
 
 __all__ = ["ChiSquare", "goodness_of_fit", "homogeneity"]
@@ -89,6 +90,8 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     covariance that is none (it has a negative eigenvalue), it is taken at one distribution for all:
     the mean of the estimates of the mechanisms, each entry weighted by the inverse of its variance,
     projected to the simplex, with half a user more for each value of which anything is reported.
+    A value of which no survey reports anything has the probability 0 in both, also where the
+    estimate of a block design is another number, and adds no degree of freedom.
 
     Parameters
     ----------
@@ -127,9 +130,13 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     sizes = np.array([tally.n for tally in tallies])
     if not all(isinstance(law.decoder, SupportDecoder) for law in pooled):
         _check_size(contrasts.shape[0] * estimates.shape[1], "tallies")
-    points = [_common([*pooled.values()])]
+    possible = np.any([_is_reported(tally) for tally in pooled.values()], axis=0)
+    possible |= ~possible.any()
+    points = [_common([*pooled.values()], possible)]
     if len(pooled) == 1:
-        points.insert(0, empirical(*pooled.values()))
+        own = empirical(*pooled.values())
+        own[possible] += own[~possible].sum() / possible.sum()
+        points.insert(0, own * possible)
     for p in points:
         forms = {law: _form(law, p) for law in pooled}
         found = _chi_square([forms[t.law] for t in tallies], sizes, contrasts, estimates)
@@ -138,10 +145,20 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     return found
 
 
-def _common(tallies: Sequence[Tally]) -> Array:
+def _is_reported(tally: Tally) -> NDArray[np.bool_]:
+    """Tell of which values anything is reported: those of X_N must be revealed."""
+    decoder, reported = tally.law.decoder, np.abs(empirical(tally)) > ROUNDING
+    if isinstance(decoder, BlockDecoder):
+        N = decoder.nonsensitive
+        reported[N] = tally.counts.reshape(-1, reported.size)[0, N] > 0
+    return reported
+
+
+def _common(tallies: Sequence[Tally], possible: NDArray[np.bool_]) -> Array:
     """Return one distribution for all: the mean of the estimates, the surer the heavier.
 
-    It is projected to the simplex, and half a user is added to each value that has an estimate.
+    It is projected to the simplex, and half a user is added to each value that is possible; others
+    have none.
     """
     estimates = np.array([empirical(tally) for tally in tallies])
     uniform = np.full(estimates.shape[1], 1 / estimates.shape[1])
@@ -149,9 +166,8 @@ def _common(tallies: Sequence[Tally]) -> Array:
         [t.n / np.maximum(t.law.decoder.variances(uniform), ROUNDING) for t in tallies]
     )
     mean = (precision * estimates).sum(axis=0) / precision.sum(axis=0)
-    possible = (np.abs(estimates) > ROUNDING).any(axis=0)
     n = sum(tally.n for tally in tallies)
-    users = n * projected(mean) + possible / 2
+    users = possible * (n * projected(mean) + 0.5)
     common: Array = users / users.sum()
     return common
 

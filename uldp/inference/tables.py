@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from uldp.inference.covariances import standard_errors
 from uldp.inference.entries import intervals
 from uldp.tallies import Tally
 
-__all__ = ["EstimateTable", "summary"]
+__all__ = ["Change", "EstimateTable", "summary"]
 
-COLUMNS = ("estimate", "standard error", "low", "high")
+COLUMNS = ("standard error", "low", "high")
 MOST_ROWS = 60
 
 
@@ -48,6 +48,8 @@ class EstimateTable:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
+    _called: ClassVar[str] = "estimate"
+
     def to_pandas(self) -> Any:
         """Return all rows as a `pandas.DataFrame`.
 
@@ -65,7 +67,8 @@ class EstimateTable:
             raise ModuleNotFoundError(
                 'EstimateTable.to_pandas needs the package pandas: pip install "uldp[tables]"'
             ) from missing
-        columns = {"sensitive": self._is_sensitive} | dict(zip(COLUMNS, self._numbers, strict=True))
+        numbers = zip((self._called, *COLUMNS), self._numbers, strict=True)
+        columns = {"sensitive": self._is_sensitive} | dict(numbers)
         return pandas.DataFrame(columns, index=pandas.Index(self.domain.labels, name="value"))
 
     def __repr__(self) -> str:
@@ -89,7 +92,7 @@ class EstimateTable:
 
     @property
     def _names(self) -> list[str]:
-        return ["estimate", "standard error", f"{100 * self.level:g}% from", "to"]
+        return [self._called, "standard error", f"{100 * self.level:g}% from", "to"]
 
     @property
     def _numbers(self) -> list[NDArray[np.float64]]:
@@ -111,6 +114,30 @@ class EstimateTable:
         reports = f"{self.n:,} reports" + ("; * sensitive" if self.domain.sensitive.size else "")
         more = self.domain.size - MOST_ROWS
         return [f"... and {more:,} more values", reports] if more > 0 else [reports]
+
+
+class Change(EstimateTable):
+    """The change of every share between two surveys; prints, and renders in a notebook.
+
+    Attributes
+    ----------
+    domain : Domain
+        The values, as the later survey protects them.
+    n : int
+        The number of reports to both surveys.
+    level : float
+        The probability that an interval holds its change, or all together if they are simultaneous.
+    estimate, standard_error, low, high : (k,) ndarray
+        The later estimates less the earlier, their standard errors, and the ends of the intervals.
+        In a data frame the column of the first is called "change".
+    """
+
+    _called: ClassVar[str] = "change"
+
+    @property
+    def value(self) -> NDArray[np.float64]:
+        """The changes, by the name that they have in a `Total`."""
+        return self.estimate
 
 
 def summary(tally: Tally, level: float = 0.95) -> EstimateTable:
