@@ -277,6 +277,24 @@ def test_score_intervals_solve_their_equation():
                     assert gap == pytest.approx(z**2 * variance, rel=1e-8, abs=1e-9)
 
 
+def test_scores_take_at_most_all_users_for_sensitive():
+    """The columns of Hadamard let p̂(X_S) exceed 1; the variance is then that at p(X_S) = 1."""
+    domain, z = uldp.Domain(5, sensitive=[0, 1, 2]), stats.norm.ppf(0.975)
+    mechanism = uldp.UtilityOptimizedHadamard(domain, 1.0)
+    Q, rows, solved = mechanism.transition_matrix(), rows_of(mechanism), 0
+    for column in range(4):
+        tally = mechanism.tally([0, 0, 0, column])
+        estimate = mechanism.estimate(tally)
+        assert estimate[:3].sum() > 1.5
+        for x, ends in enumerate(inference.intervals(tally)[:3]):
+            for p in ends[ends != estimate[x]]:
+                q = with_entry(np.array([1, 1, 1, 0, 0]) / 3, domain, x, p)
+                variance = q @ Q @ rows[:, x] ** 2 - p**2
+                assert 4 * (estimate[x] - p) ** 2 == pytest.approx(z**2 * variance, rel=1e-8)
+                solved += 1
+    assert solved >= 12
+
+
 def with_entry(estimate: np.ndarray, domain: uldp.Domain, x: int, p: float) -> np.ndarray:
     """The estimate with p at x and the rest of its class moved, so that p(X_S) stays.
 
@@ -689,6 +707,24 @@ def test_homogeneity_of_few_reports_is_taken_at_a_covariance():
         found = inference.homogeneity(*tallies)
         assert found.degrees_of_freedom == rank
         assert found.statistic == pytest.approx(statistic, rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, math.log(3), 2.0])
+def test_homogeneity_where_the_estimate_of_all_has_no_variance(epsilon):
+    """Half of all reports name the first value, with the root of the chance 1/4 to name one.
+
+    What names one moves the estimate by T, so that M - p² is T²/4 - (T/2)² = 0.
+    """
+    domain = uldp.Domain(2, sensitive=[0, 1])
+    mechanism = uldp.UtilityOptimizedBlockDesign(domain, epsilon, {1: 0.25, 2: 0.75})
+    tallies = [mechanism.tally([[1]] * first + [[3]] * (4 - first)) for first in (3, 1)]
+    together = mechanism.estimate(tallies[0] + tallies[1])
+    assert np.abs(mechanism.decoder.variances(together)).max() < 1e-12
+    variance = mechanism.decoder.variances(common(tallies))[0] / 2
+    first, second = (mechanism.estimate(tally)[0] for tally in tallies)
+    found = inference.homogeneity(*tallies)
+    assert found.statistic == pytest.approx((first - second) ** 2 / variance)
+    assert found.degrees_of_freedom == 1
 
 
 def test_homogeneity_of_few_reports_is_finite():

@@ -183,7 +183,9 @@ def _form(law: Law, p: Array) -> _Form:
     if isinstance(law.decoder, SupportDecoder):
         a, b = law.decoder.as_diagonal(p)
         return _DiagonalForm(np.maximum(a, 0), b)
-    return _DenseForm(law.second_moment(p) - np.outer(p, p))
+    square = np.outer(p, p)
+    matrix = law.second_moment(p) - square
+    return _DenseForm(np.where(np.abs(matrix) > ROUNDING * np.abs(square), matrix, 0))
 
 
 def _is_positive(form: _Form) -> bool:
