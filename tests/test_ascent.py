@@ -200,7 +200,7 @@ def test_no_step_lowers_the_value(monkeypatch):
     monkeypatch.setattr(_ascent, "scaled_target", target)
     monkeypatch.setattr(_ascent, "MOST_PASSES", 12)
     start = np.array([0.5, 0.5])
-    here, _ = _ascent.climb(look, None, False, slice(0), start, 1e-9)
+    _ascent.climb(look, None, False, slice(0), start, 1e-9)
     assert places[:2] == [0.5, 0.625]
     assert (np.diff(values) >= -1e-12).all()
 
