@@ -48,6 +48,19 @@ def test_the_top_of_the_quadratic_with_a_tilt(seed):
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
+def test_the_way_along_the_tilt_is_found_in_few_steps(monkeypatch):
+    """What it is the root of consists of few straight pieces, and secants end on such a one."""
+    calls = []
+    nearest = _ascent.nearest
+    monkeypatch.setattr(_ascent, "nearest", lambda *given: calls.append(0) or nearest(*given))
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        q, diagonal = rng.dirichlet(np.ones(6)), rng.uniform(0.5, 5, 6)
+        tilt, lift = rng.uniform(0, 3, 6), rng.normal(size=6)
+        _ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
+    assert len(calls) / 100 < 9
+
+
 def test_a_level_tilt_changes_nothing():
     q, lift, diagonal = np.array([0.2, 0.3, 0.5]), np.array([1.0, -1.0, 0.2]), np.ones(3)
     plain = _ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.zeros(3)))

@@ -16,6 +16,7 @@ from scipy import optimize, stats
 import uldp
 from uldp import inference
 from uldp.decoders import Decoder, SupportDecoder
+from uldp.inference import chi_square
 from uldp.losses import total_variance
 
 MOST_REPORTS = 250
@@ -748,8 +749,27 @@ def test_what_cannot_be_is_refused_with_certainty():
         revealing = mechanism.outputs[~mechanism.protected][-1:]
         tally = mechanism.tally(revealing)
         assert mechanism.estimate(tally)[3] > 0
-        assert inference.goodness_of_fit(tally, p).pvalue == 0
-        assert inference.goodness_of_fit(tally, p).statistic == math.inf
+        found = inference.goodness_of_fit(tally, p)
+        assert found.pvalue == 0
+        assert found.statistic == math.inf
+        covariance = true_covariance(mechanism, p)
+        rank = np.linalg.matrix_rank(covariance, tol=1e-9, hermitian=True)
+        assert found.degrees_of_freedom == rank
+
+
+def test_block_designs_are_tested_up_to_so_many_values(monkeypatch):
+    monkeypatch.setattr(chi_square, "MOST_ENTRIES", 8)
+    tallies = {
+        k: one_size(uldp.Domain(k, sensitive=[0, 1]), 1.0).simulate(np.full(k, 9), rng=k)
+        for k in (4, 5, 8, 9)
+    }
+    assert inference.goodness_of_fit(tallies[8], np.full(8, 1 / 8)).pvalue > 0
+    with pytest.raises(ValueError, match=r"tally of block designs .* at most 8 .* got 9"):
+        inference.goodness_of_fit(tallies[9], np.full(9, 1 / 9))
+    assert inference.homogeneity(tallies[4], tallies[4], tallies[4]).pvalue == 1
+    for values, times in ((5, 3), (4, 4), (9, 2)):
+        with pytest.raises(ValueError, match=f"at most 8 .* got {values * (times - 1)}"):
+            inference.homogeneity(*[tallies[values]] * times)
 
 
 def test_personalized_totals():

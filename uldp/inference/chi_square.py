@@ -234,8 +234,7 @@ def _diagonal(
     b = np.array([form.b for form in forms]) / np.sqrt(sizes)[:, None]
     a[a * sizes[:, None] < ROUNDING] = 0
     A = np.einsum("ij,lj,jx->xil", contrasts, contrasts, a)
-    if (np.abs(deviations)[np.diagonal(A, axis1=1, axis2=2) == 0] > ROUNDING).any():
-        return math.inf, 0
+    possible = (np.abs(deviations)[np.diagonal(A, axis1=1, axis2=2) == 0] <= ROUNDING).all()
     B = np.einsum("ij,jx->xij", contrasts, b)
     inverse = np.linalg.pinv(A, hermitian=True)
     shrunk = np.einsum("xil,xl->xi", inverse, deviations)
@@ -245,7 +244,7 @@ def _diagonal(
     along = vectors.T @ np.einsum("xij,xi->j", B, shrunk)
     statistic = np.sum(deviations * shrunk) + np.sum(along[regular] ** 2 / values[regular])
     rank = int(np.linalg.matrix_rank(A, hermitian=True).sum()) - int((~regular).sum())
-    return float(max(statistic, 0)), rank
+    return (float(max(statistic, 0)) if possible else math.inf), rank
 
 
 def _dense(
