@@ -757,6 +757,19 @@ def test_what_cannot_be_is_refused_with_certainty():
         assert found.degrees_of_freedom == rank
 
 
+def test_so_many_times_the_reports_say_so_much_more(make):
+    """The same shares of 10^9 times as many reports: the statistics are 10^9 times as large."""
+    domain = uldp.Domain(5, sensitive=[0, 1])
+    mechanism, p = make(domain, 1.0), np.array([0.1, 0.2, 0.3, 0.3, 0.1])
+    few = [mechanism.simulate([30, 20, 40, 10, 50], rng=seed) for seed in (1, 2)]
+    many = [uldp.Tally(mechanism, 10**9 * one.n, 10**9 * one.counts) for one in few]
+    pairs = [(inference.homogeneity(*few), inference.homogeneity(*many))]
+    pairs += [tuple(inference.goodness_of_fit(one, p) for one in (few[0], many[0]))]
+    for once, often in pairs:
+        assert often.statistic == pytest.approx(1e9 * once.statistic, rel=1e-6)
+        assert often.degrees_of_freedom == once.degrees_of_freedom >= 4
+
+
 def test_block_designs_are_tested_up_to_so_many_values(monkeypatch):
     monkeypatch.setattr(chi_square, "MOST_ENTRIES", 8)
     tallies = {
