@@ -260,6 +260,19 @@ def test_a_pass_is_the_plain_sums(engine, monkeypatch, m, size, climbing):
             np.testing.assert_allclose(ours, theirs * is_summed, rtol=1e-12, atol=1e-12)
 
 
+def test_large_passes_are_compiled(monkeypatch):
+    """From so many bytes on, which here are those of 40 sets of two."""
+    members, times, q = random_sets(40, 9)
+    sets, compiled = PackedSets(9).pack(members).T, []
+    monkeypatch.setattr(_passes, "_compiled", lambda: compiled.append(0))
+    monkeypatch.setattr(_passes, "COMPILED_FROM", sets.size + 1)
+    _passes.over_sets(sets, times, q, 0.3, 0.7)
+    assert compiled == []
+    monkeypatch.setattr(_passes, "COMPILED_FROM", sets.size)
+    _passes.over_sets(sets, times, q, 0.3, 0.7)
+    assert compiled == [0]
+
+
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     if _passes._compiled() is None:
         pytest.skip("Numba is not installed")
