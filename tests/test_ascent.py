@@ -48,6 +48,19 @@ def test_the_top_of_the_quadratic_with_a_tilt(seed):
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
+def test_the_way_along_the_tilt_is_found_in_few_steps(monkeypatch):
+    """What it is the root of consists of few straight pieces, and secants end on such a one."""
+    calls = []
+    nearest = _ascent.nearest
+    monkeypatch.setattr(_ascent, "nearest", lambda *given: calls.append(0) or nearest(*given))
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        q, diagonal = rng.dirichlet(np.ones(6)), rng.uniform(0.5, 5, 6)
+        tilt, lift = rng.uniform(0, 3, 6), rng.normal(size=6)
+        _ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
+    assert len(calls) / 100 < 9
+
+
 def test_a_level_tilt_changes_nothing():
     q, lift, diagonal = np.array([0.2, 0.3, 0.5]), np.array([1.0, -1.0, 0.2]), np.ones(3)
     plain = _ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.zeros(3)))
@@ -78,6 +91,134 @@ def test_masses_that_must_not_vanish_keep_a_tenth():
     assert _ascent._largest_share(q, np.array([0.85, 0.15, 0]), slice(1, None)) == pytest.approx(
         0.9
     )
+
+
+def mean_of_logarithms(forms: np.ndarray, caution: float):
+    """What is known around q of mean log(forms q), with the diagonal too large; and the looks."""
+    looks = []
+
+    def look(q: np.ndarray) -> Place:
+        looks.append(q)
+        likely = forms @ q
+        scaled = forms / likely[:, None] / np.sqrt(len(forms))
+        lift = (forms / likely[:, None]).mean(axis=0) - 1
+        return Place(
+            q, np.log(likely).mean(), lift, caution * (scaled**2).sum(axis=0), np.zeros_like(q)
+        )
+
+    return look, looks
+
+
+def climbed_from(forms: np.ndarray, caution: float, few: bool, with_forms: bool = True):
+    """Where an ascent ends, after how many looks, and how many there were before each quadratic."""
+    look, looks = mean_of_logarithms(forms, caution)
+    exact = []
+
+    def rows(q: np.ndarray) -> np.ndarray:
+        exact.append(len(looks))
+        return forms / (forms @ q)[:, None] / np.sqrt(len(forms))
+
+    start = np.full(forms.shape[1], 1 / forms.shape[1])
+    here, passes = _ascent.climb(look, rows if with_forms else None, few, slice(0), start, 1e-10)
+    assert passes == len(looks)
+    return here, exact, looks
+
+
+FORMS = np.random.default_rng(5).uniform(0.1, 1, size=(12, 4))
+
+
+def test_the_exact_quadratic_is_used_from_the_start_or_when_patience_ends(monkeypatch):
+    monkeypatch.setattr(_ascent, "PATIENCE", 7)
+    for few, first in ((True, 1), (False, 8)):
+        here, exact, looks = climbed_from(FORMS, 2.0, few)
+        assert exact[0] == first
+        assert len(looks) <= first + 8
+        assert here.certificate <= 1e-10
+    here, exact, looks = climbed_from(FORMS, 2.0, False, with_forms=False)
+    assert exact == []
+    assert len(looks) > 100
+    assert here.certificate <= 1e-10
+    monkeypatch.setattr(_ascent, "PATIENCE", 1000)
+    here, exact, looks = climbed_from(FORMS, 2.0, False)
+    assert exact == []
+    assert here.certificate <= 1e-10
+
+
+def test_an_ascent_takes_so_many_passes_at_most(monkeypatch):
+    monkeypatch.setattr(_ascent, "MOST_PASSES", 5)
+    here, _, looks = climbed_from(FORMS, 30.0, False)
+    assert len(looks) == 5
+    assert here.certificate > 1e-10
+    np.testing.assert_array_equal(here.q, looks[-1])
+
+
+def still(lift: float, looks: list) -> Place:
+    """A place that no step leaves: the lift is lost in rounding."""
+    looks.append(0)
+    assert len(looks) < 10
+    return Place(np.array([0.5, 0.5]), -1.0, np.array([lift, -lift]), np.ones(2), np.zeros(2))
+
+
+def test_an_ascent_ends_where_its_certificate_is_met():
+    for tolerance, ends in ((0.25, True), (0.2499, False)):
+        looks = []
+        tried = []
+        _, passes = _ascent.climb(
+            lambda q, looks=looks: still(0.25, looks) if not looks else still(0.0, looks),
+            lambda q, tried=tried: tried.append(q) or np.eye(2),
+            True,
+            slice(0),
+            np.array([0.5, 0.5]),
+            tolerance,
+        )
+        assert (passes == 1) == ends
+        assert bool(tried) != ends
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_an_ascent_ends_where_neither_quadratic_rises(monkeypatch, few):
+    """Both are tried, the first one and the other, and then no more."""
+    looks, tried = [], []
+
+    def forms(q: np.ndarray) -> np.ndarray:
+        tried.append(q)
+        assert len(tried) < 10
+        return np.eye(2)
+
+    monkeypatch.setattr(_ascent, "newton_target", lambda q, _: q)
+    start = np.array([0.5, 0.5])
+    here, passes = _ascent.climb(lambda _: still(1e-18, looks), forms, few, slice(0), start, 1e-30)
+    assert passes == 1
+    assert len(tried) == 1
+    assert here.certificate == 1e-18
+    here, passes = _ascent.climb(lambda _: still(1e-18, looks), None, False, slice(0), start, 1e-30)
+    assert passes == 1
+
+
+def test_no_step_lowers_the_value(monkeypatch):
+    """Where the slope falls soon after the start, by less than half, the whole step would."""
+    values, places = [], []
+
+    def look(q: np.ndarray) -> Place:
+        t = q[1]
+        slope = 1.0 if t < 0.55 else -0.4
+        value = min(t, 0.55) - 0.4 * max(t - 0.55, 0)
+        return Place(q, value, slope * np.array([-t, 1 - t]), np.full(2, 1e-3), np.zeros(2))
+
+    def target(here: Place) -> np.ndarray:
+        values.append(here.value)
+        places.append(here.q[1])
+        return scaled_target(here)
+
+    scaled_target = _ascent.scaled_target
+    monkeypatch.setattr(_ascent, "scaled_target", target)
+    monkeypatch.setattr(_ascent, "MOST_PASSES", 12)
+    start = np.array([0.5, 0.5])
+    _ascent.climb(look, None, False, slice(0), start, 1e-9)
+    assert places[:2] == [0.5, 0.625]
+    assert (np.diff(values) >= -1e-12).all()
+    monkeypatch.setattr(_ascent, "MOST_PASSES", 3)
+    assert _ascent.climb(look, None, False, slice(0), start, 1e-9)[1] == 3
 
 
 def random_sets(m: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -117,6 +258,19 @@ def test_a_pass_is_the_plain_sums(engine, monkeypatch, m, size, climbing):
         summed = (climbing, True, climbing, True, climbing)
         for ours, theirs, is_summed in zip(found, wanted, summed, strict=True):
             np.testing.assert_allclose(ours, theirs * is_summed, rtol=1e-12, atol=1e-12)
+
+
+def test_large_passes_are_compiled(monkeypatch):
+    """From so many bytes on, which here are those of 40 sets of two."""
+    members, times, q = random_sets(40, 9)
+    sets, compiled = PackedSets(9).pack(members).T, []
+    monkeypatch.setattr(_passes, "_compiled", lambda: compiled.append(0))
+    monkeypatch.setattr(_passes, "COMPILED_FROM", sets.size + 1)
+    _passes.over_sets(sets, times, q, 0.3, 0.7)
+    assert compiled == []
+    monkeypatch.setattr(_passes, "COMPILED_FROM", sets.size)
+    _passes.over_sets(sets, times, q, 0.3, 0.7)
+    assert compiled == [0]
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):

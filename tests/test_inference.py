@@ -16,6 +16,7 @@ from scipy import optimize, stats
 import uldp
 from uldp import inference
 from uldp.decoders import Decoder, SupportDecoder
+from uldp.inference import chi_square
 from uldp.losses import total_variance
 
 MOST_REPORTS = 250
@@ -275,6 +276,24 @@ def test_score_intervals_solve_their_equation():
                     variance = mechanism.decoder.variances(q)[x]
                     gap = tally.n * (estimate[x] - p) ** 2
                     assert gap == pytest.approx(z**2 * variance, rel=1e-8, abs=1e-9)
+
+
+def test_scores_take_at_most_all_users_for_sensitive():
+    """The columns of Hadamard let p̂(X_S) exceed 1; the variance is then that at p(X_S) = 1."""
+    domain, z = uldp.Domain(5, sensitive=[0, 1, 2]), stats.norm.ppf(0.975)
+    mechanism = uldp.UtilityOptimizedHadamard(domain, 1.0)
+    Q, rows, solved = mechanism.transition_matrix(), rows_of(mechanism), 0
+    for column in range(4):
+        tally = mechanism.tally([0, 0, 0, column])
+        estimate = mechanism.estimate(tally)
+        assert estimate[:3].sum() > 1.5
+        for x, ends in enumerate(inference.intervals(tally)[:3]):
+            for p in ends[ends != estimate[x]]:
+                q = with_entry(np.array([1, 1, 1, 0, 0]) / 3, domain, x, p)
+                variance = q @ Q @ rows[:, x] ** 2 - p**2
+                assert 4 * (estimate[x] - p) ** 2 == pytest.approx(z**2 * variance, rel=1e-8)
+                solved += 1
+    assert solved >= 12
 
 
 def with_entry(estimate: np.ndarray, domain: uldp.Domain, x: int, p: float) -> np.ndarray:
@@ -744,6 +763,24 @@ def test_homogeneity_of_few_reports_is_taken_at_a_covariance():
         assert found.statistic == pytest.approx(statistic, rel=1e-6)
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, math.log(3), 2.0])
+def test_homogeneity_where_the_estimate_of_all_has_no_variance(epsilon):
+    """Half of all reports name the first value, with the root of the chance 1/4 to name one.
+
+    What names one moves the estimate by T, so that M - p² is T²/4 - (T/2)² = 0.
+    """
+    domain = uldp.Domain(2, sensitive=[0, 1])
+    mechanism = uldp.UtilityOptimizedBlockDesign(domain, epsilon, {1: 0.25, 2: 0.75})
+    tallies = [mechanism.tally([[1]] * first + [[3]] * (4 - first)) for first in (3, 1)]
+    together = mechanism.estimate(tallies[0] + tallies[1])
+    assert np.abs(mechanism.decoder.variances(together)).max() < 1e-12
+    variance = mechanism.decoder.variances(common(tallies))[0] / 2
+    first, second = (mechanism.estimate(tally)[0] for tally in tallies)
+    found = inference.homogeneity(*tallies)
+    assert found.statistic == pytest.approx((first - second) ** 2 / variance)
+    assert found.degrees_of_freedom == 1
+
+
 def test_homogeneity_of_few_reports_is_finite():
     """Two reports against one: every pair of tallies is possible under some common p."""
     for name, make in MECHANISMS.items():
@@ -765,8 +802,40 @@ def test_what_cannot_be_is_refused_with_certainty():
         revealing = mechanism.outputs[~mechanism.protected][-1:]
         tally = mechanism.tally(revealing)
         assert mechanism.estimate(tally)[3] > 0
-        assert inference.goodness_of_fit(tally, p).pvalue == 0
-        assert inference.goodness_of_fit(tally, p).statistic == math.inf
+        found = inference.goodness_of_fit(tally, p)
+        assert found.pvalue == 0
+        assert found.statistic == math.inf
+        covariance = true_covariance(mechanism, p)
+        rank = np.linalg.matrix_rank(covariance, tol=1e-9, hermitian=True)
+        assert found.degrees_of_freedom == rank
+
+
+def test_so_many_times_the_reports_say_so_much_more(make):
+    """The same shares of 10^9 times as many reports: the statistics are 10^9 times as large."""
+    domain = uldp.Domain(5, sensitive=[0, 1])
+    mechanism, p = make(domain, 1.0), np.array([0.1, 0.2, 0.3, 0.3, 0.1])
+    few = [mechanism.simulate([30, 20, 40, 10, 50], rng=seed) for seed in (1, 2)]
+    many = [uldp.Tally(mechanism, 10**9 * one.n, 10**9 * one.counts) for one in few]
+    pairs = [(inference.homogeneity(*few), inference.homogeneity(*many))]
+    pairs += [tuple(inference.goodness_of_fit(one, p) for one in (few[0], many[0]))]
+    for once, often in pairs:
+        assert often.statistic == pytest.approx(1e9 * once.statistic, rel=1e-6)
+        assert often.degrees_of_freedom == once.degrees_of_freedom >= 4
+
+
+def test_block_designs_are_tested_up_to_so_many_values(monkeypatch):
+    monkeypatch.setattr(chi_square, "MOST_ENTRIES", 8)
+    tallies = {
+        k: one_size(uldp.Domain(k, sensitive=[0, 1]), 1.0).simulate(np.full(k, 9), rng=k)
+        for k in (4, 5, 8, 9)
+    }
+    assert inference.goodness_of_fit(tallies[8], np.full(8, 1 / 8)).pvalue > 0
+    with pytest.raises(ValueError, match=r"tally of block designs .* at most 8 .* got 9"):
+        inference.goodness_of_fit(tallies[9], np.full(9, 1 / 9))
+    assert inference.homogeneity(tallies[4], tallies[4], tallies[4]).pvalue == 1
+    for values, times in ((5, 3), (4, 4), (9, 2)):
+        with pytest.raises(ValueError, match=f"at most 8 .* got {values * (times - 1)}"):
+            inference.homogeneity(*[tallies[values]] * times)
 
 
 def test_personalized_totals():
@@ -1068,9 +1137,9 @@ def test_large_domains_need_milliseconds_and_no_matrix():
         ]
         for call in calls:
             call()
-            start = time.perf_counter()
+            start = time.process_time()
             call()
-            assert time.perf_counter() - start < 0.05
+            assert time.process_time() - start < 0.05
             tracemalloc.start()
             call()
             _, peak = tracemalloc.get_traced_memory()

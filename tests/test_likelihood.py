@@ -276,6 +276,75 @@ def test_both_quadratics_lead_to_the_optimum(monkeypatch, few):
             assert certified(evidence, found.p) <= 1.01e-9
 
 
+def test_the_ascent_is_told_what_is_around_a_place():
+    """From the bits: value, gradient, rows of the Hessian, and the curvature where sets differ."""
+    looked = 0
+    for seed in range(60):
+        evidence = random_evidence(seed)
+        s, shown, n = evidence.law.sensitive.size, evidence.revealed.sum(), evidence.n
+        if not n:
+            continue
+        nu = int(evidence.revealed.size > 0)
+        q = np.random.default_rng(seed).dirichlet(np.ones(s + nu))
+        epsilon, share = evidence.law.epsilon, evidence.times / n
+        members = np.zeros((share.size, s + nu))
+        members[:, :s] = PackedSets(s).unpack(evidence.sets.T)
+        sets = np.exp(-epsilon) - np.expm1(-epsilon) * members
+        rows = sets / (sets @ q)[:, None]
+        own = np.zeros(s + nu)
+        if shown:
+            own[s] = 1 / q[s]
+        place = likelihood._look(evidence, q)
+        height = share @ np.log(sets @ q) + (shown / n * np.log(q[s]) if shown else 0)
+        assert place.value == pytest.approx(height, abs=1e-12)
+        np.testing.assert_allclose(place.lift, share @ rows + shown / n * own - 1, atol=1e-9)
+        told = np.expm1(-epsilon) ** 2 * (share / (sets @ q) ** 2) @ members
+        told += shown / n * own**2
+        np.testing.assert_allclose(place.diagonal + place.tilt**2, told, rtol=1e-9, atol=1e-12)
+        if share.any():
+            weight = share / (sets @ q) ** 2
+            tilt = -np.expm1(-epsilon) * weight @ members / np.sqrt(weight.sum())
+            np.testing.assert_allclose(place.tilt, tilt, rtol=1e-9, atol=1e-12)
+        forms = likelihood._forms(evidence, evidence.sets)(q)
+        wanted = (rows * np.sqrt(share)[:, None])[share > 0]
+        if shown:
+            wanted = np.vstack([wanted, np.sqrt(shown / n) * own])
+        np.testing.assert_allclose(forms, wanted, rtol=1e-9, atol=1e-12)
+        looked += 1
+    assert looked > 40
+
+
+@pytest.mark.parametrize(
+    ("most", "forms", "few"),
+    [
+        ((5 * 4, 5 * 4 * 4), True, True),
+        ((5 * 4, 5 * 4 * 4 - 1), True, False),
+        ((19, 80), False, True),
+    ],
+)
+def test_the_exact_hessian_is_used_up_to_so_many_entries(monkeypatch, most, forms, few):
+    """Of four sets that came and all that is revealed, with three values and the mass of X_N."""
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(5, sensitive=[0, 1, 2]), 1.0)
+    sets = np.array([[1, 2, 3, 4, 5]], dtype=np.uint8)
+    evidence = Evidence(mechanism, sets, [1, 2, 0, 1, 1], [1, 0])
+    told = {}
+
+    def climb(look, rows, exact, positive, start, tolerance):
+        told.update(forms=rows is not None, few=exact, positive=start[positive], start=start)
+        return climb_of(look, rows, exact, positive, start, tolerance)
+
+    climb_of = _ascent.climb
+    monkeypatch.setattr(_ascent, "climb", climb)
+    monkeypatch.setattr(likelihood, "MOST_ENTRIES", most[0])
+    monkeypatch.setattr(likelihood, "FEW_PRODUCTS", most[1])
+    maximum_likelihood(evidence)
+    assert (told["forms"], told["few"]) == (forms, few)
+    np.testing.assert_allclose(told["start"], [0.2, 0.2, 0.2, 0.4])
+    assert told["positive"].tolist() == told["start"][3:].tolist()
+    maximum_likelihood(Evidence(mechanism, sets, [1, 2, 0, 1, 1], [0, 0]))
+    assert told["positive"].size == 0
+
+
 def climbed_by_scipy(evidence: Evidence) -> np.ndarray:
     """Mean log-likelihood less the sum of p over p >= 0, whose optimum sums to 1 by itself."""
     law = evidence.law

@@ -182,7 +182,9 @@ class _Form(NamedTuple):
         return self.a.ndim == 1
 
     def dense(self) -> Array:
-        return (np.diag(self.a) if self.is_diagonal() else self.a) - np.outer(self.b, self.b)
+        square = np.outer(self.b, self.b)
+        matrix = (np.diag(self.a) if self.is_diagonal() else self.a) - square
+        return np.where(np.abs(matrix) > ROUNDING * np.abs(square), matrix, 0)
 
 
 def _form(law: Law, p: Array) -> _Form:
@@ -236,8 +238,7 @@ def _diagonal(
     b = np.array([form.b for form in forms]) / np.sqrt(sizes)[:, None]
     a[a * sizes[:, None] < ROUNDING] = 0
     A = np.einsum("ij,lj,jx->xil", contrasts, contrasts, a)
-    if (np.abs(deviations)[np.diagonal(A, axis1=1, axis2=2) == 0] > ROUNDING).any():
-        return math.inf, 0
+    possible = (np.abs(deviations)[np.diagonal(A, axis1=1, axis2=2) == 0] <= ROUNDING).all()
     B = np.einsum("ij,jx->xij", contrasts, b)
     inverse = np.linalg.pinv(A, hermitian=True)
     shrunk = np.einsum("xil,xl->xi", inverse, deviations)
@@ -247,7 +248,7 @@ def _diagonal(
     along = vectors.T @ np.einsum("xij,xi->j", B, shrunk)
     statistic = np.sum(deviations * shrunk) + np.sum(along[regular] ** 2 / values[regular])
     rank = int(np.linalg.matrix_rank(A, hermitian=True).sum()) - int((~regular).sum())
-    return float(max(statistic, 0)), rank
+    return (float(max(statistic, 0)) if possible else math.inf), rank
 
 
 def _dense(
