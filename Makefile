@@ -37,7 +37,7 @@ pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromi
 	$(BIN)/python tools/print_book.py
 
 test: $(INSTALLED) lint stored-book ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
-	$(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
+	$(BIN)/pytest -n 3 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
 
 mutants: $(INSTALLED) ## Change one number or operator at a time and list the changes that no test notices, for an hour
 	$(BIN)/python tools/mutate.py
