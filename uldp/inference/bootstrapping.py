@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ __all__ = ["Bootstrap", "bootstrap"]
 
 METHODS = ("threshold", "norm_sub", "em", "mle")
 DOUBTFUL = 0.5
+DECIMALS = 9
+"""To which estimates are the same on all machines; what is drawn depends on the last digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +109,9 @@ def bootstrap(
     unbiased = at_least_two(tally)
     repetitions = np.empty((times, estimate.size))
     from_tallies = method in OF_TALLIES or isinstance(reports, Tally)
+    rounded = estimate.round(DECIMALS)
     for repetition in repetitions:
-        counts = generator.multinomial(tally.n, estimate / estimate.sum())
+        counts = generator.multinomial(tally.n, rounded / math.fsum(rounded))
         again: Tally | NDArray[Any]
         if from_tallies:
             again = mechanism.simulate(counts, generator)
