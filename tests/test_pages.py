@@ -130,7 +130,7 @@ def browser() -> Iterator[Browser]:
 
 
 def opened(browser: Browser, address: str, page: str, **context: Any) -> tuple[Page, list[str]]:
-    """A page, its math typeset, and what the browser complained about on the way."""
+    """A page, typeset and at rest, and what the browser complained about on the way."""
     complaints: list[str] = []
     tab = browser.new_page(**context)
     tab.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
@@ -140,6 +140,7 @@ def opened(browser: Browser, address: str, page: str, **context: Any) -> tuple[P
     if tab.locator(".math").count():
         tab.wait_for_function("window.MathJax?.startup?.promise")
         tab.evaluate("MathJax.startup.promise")
+    tab.add_style_tag(content="* { transition: none !important }")
     return tab, complaints
 
 
@@ -200,7 +201,6 @@ def test_page_works_with_the_keyboard(
 ) -> None:
     viewport = {"width": WIDTHS["phone"], "height": 900}
     tab, _ = opened(browser, address, page, viewport=viewport, color_scheme=scheme)
-    tab.add_style_tag(content="* { transition: none !important }")
     tab.keyboard.press("Tab")
     assert tab.locator(":focus").inner_text() == "Skip to main content"
     tab.keyboard.press("Enter")
