@@ -36,8 +36,9 @@ pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromi
 	$(BIN)/jupyter-book build . --builder singlehtml --quiet --config _build/stored.yml
 	$(BIN)/python tools/print_book.py
 
-test: $(INSTALLED) lint stored-book ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
-	$(BIN)/pytest -n 3 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
+test: $(INSTALLED) ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
+	$(MAKE) --jobs 2 --output-sync lint stored-book
+	$(BIN)/pytest -n 4 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
 
 mutants: $(INSTALLED) ## Change one number or operator at a time and list the changes that no test notices, for an hour
 	$(BIN)/python tools/mutate.py
@@ -55,7 +56,7 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 
 # The book with the outputs that the notebooks hold, which nbval then proves right.
-stored-book: $(INSTALLED) lint
+stored-book: $(INSTALLED)
 	@mkdir -p _build
 	$(call CONFIGURE,"off") > _build/stored.yml
 	$(BUILD_BOOK) --quiet --config _build/stored.yml
@@ -82,6 +83,6 @@ clean: ## Remove the built book and all caches (.venv stays)
 $(INSTALLED): requirements.txt constraints.txt pyproject.toml CITATION.cff
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11'; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
 	$(BIN)/python -c 'import matplotlib.pyplot'
 	@touch $@

@@ -198,7 +198,7 @@ class Script(np.random.Generator):
         self.drawn = 0
 
     def __getattribute__(self, name):
-        if name.startswith("_") or name in {*vars(Script), "path", "drawn"}:
+        if name in {"path", "drawn"} or name in SCRIPTED or name.startswith("_"):
             return super().__getattribute__(name)
         raise AttributeError(f"the law of rng.{name} is not known to be exact")
 
@@ -232,6 +232,9 @@ class Script(np.random.Generator):
         return bool(self.path)
 
 
+SCRIPTED = frozenset(vars(Script))
+
+
 def scripted_bernoulli(rng, probability, complement, size):
     one = realized(probability, complement)
     return rng.numbers([1 - one, one], size).astype(bool)
@@ -262,7 +265,7 @@ def realized_law(mechanism: uldp.Mechanism, value: int) -> list[Fraction]:
     return list(law.values())
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 10.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 10.0])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_realized_law_is_the_matrix(name, epsilon):
     for domain in domains(3):
