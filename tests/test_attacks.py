@@ -62,11 +62,17 @@ class Listed(uldp.UtilityOptimizedBlockDesign):
         return Unknown()
 
 
-def test_reports_of_an_unknown_kind_are_listed():
-    domain = uldp.Domain(5, sensitive=[0, 2, 3])
-    known, listed = (kind(domain, 1.0, {1: 0.4, 2: 0.6}) for kind in (Listed.__base__, Listed))
+@pytest.mark.parametrize(
+    ("domain", "epsilon", "sizes", "targets"),
+    [
+        (uldp.Domain(5, sensitive=[0, 2, 3]), 1.0, {1: 0.4, 2: 0.6}, [1, 2, 3]),
+        (uldp.Domain(6, sensitive=[0, 1, 2]), 0.1, {1: 0.8, 3: 0.2}, [0, 1, 2, 3, 4]),
+    ],
+)
+def test_reports_of_an_unknown_kind_are_listed(domain, epsilon, sizes, targets):
+    known, listed = (kind(domain, epsilon, sizes) for kind in (Listed.__base__, Listed))
     assert isinstance(known.decoder, BlockDecoder)
-    worst = (attacks.worst_report(kind, [1, 2, 3]) for kind in (known, listed))
+    worst = (attacks.worst_report(kind, targets) for kind in (known, listed))
     np.testing.assert_array_equal(*worst)
 
 

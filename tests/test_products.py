@@ -115,6 +115,13 @@ def test_weights_that_are_none(levels, message):
         CELLS.weights(**levels)
 
 
+def test_as_many_cells_as_promised_are_taken(monkeypatch):
+    monkeypatch.setattr("uldp.domain.MOST_VALUES", 6)
+    assert uldp.Domain.product(a=2, b=3).size == 6
+    with pytest.raises(ValueError, match="factors must have at most 6 cells, got 8"):
+        uldp.Domain.product(a=2, b=4)
+
+
 def test_products_that_are_none():
     with pytest.raises(ValueError, match="factors must be one or more, got none"):
         uldp.Domain.product()

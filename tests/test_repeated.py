@@ -306,3 +306,18 @@ def test_the_ends_of_the_ranges_are_planned():
     assert (many.surveys, many.reports) == (1_000, 1)
     with pytest.raises(ValueError, match="total must"):
         repeated.plan(domain, 1.5e-6, 2, 10)
+
+
+def test_as_much_is_listed_as_is_promised_and_no_more():
+    device = Device.of(uldp.RandomizedResponse(uldp.Domain(2), 1.0))
+    assert device.law([0] * 16).sum() == pytest.approx(1)
+    with pytest.raises(ValueError, match="surveys must be few enough"):
+        device.level(13)
+    two_layers(uldp.RandomizedResponse(uldp.Domain(256), 1.0), 0.5, "once")
+    two_layers(uldp.Rappor(uldp.Domain(10), 1.0), 0.5, "once")
+    for many in (
+        uldp.RandomizedResponse(uldp.Domain(257), 1.0),
+        uldp.Rappor(uldp.Domain(11), 1.0),
+    ):
+        with pytest.raises(ValueError, match="mechanism must have few values"):
+            two_layers(many, 0.5, "once")

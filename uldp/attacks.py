@@ -250,7 +250,7 @@ def users_needed(
     distribution = _checks.distribution(p, "p", mechanism.domain.size)
     weights = _sum_over(targets, mechanism, None)
     allowed, beta = _checks.positive(margin, "margin"), _share_below_1(share)
-    quantile = -float(ndtri((1 - _checks.open_unit(level, "level")) / 2))
+    quantile = float(ndtri((1 - _checks.open_unit(level, "level")) / 2))
     held = float(distribution @ weights)
     least, largest = mechanism.decoder.range_of_total(weights)
     moved = beta * max(largest - held, held - least)
