@@ -794,6 +794,13 @@ def test_homogeneity_of_few_reports_is_finite():
                 assert 0 <= found.pvalue <= 1
 
 
+def test_homogeneity_passes_over_an_estimate_that_is_no_distribution():
+    """There the form would be no covariance, and one degree of freedom would be missed."""
+    mechanism = uldp.Rappor(uldp.Domain(4), 1.0)
+    tallies = [uldp.Tally(mechanism, 3, counts) for counts in ([0, 1, 1, 1], [0, 1, 2, 1])]
+    assert inference.homogeneity(*tallies).degrees_of_freedom == 4
+
+
 def test_what_cannot_be_is_refused_with_certainty():
     domain = uldp.Domain(4, sensitive=[0, 1])
     p = np.array([0.5, 0.3, 0.2, 0.0])
