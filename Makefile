@@ -17,6 +17,8 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 unexport MPLBACKEND
+# What is imported is compiled once, and kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help book pdf test accessibility coverage mutants lint stored-book notebooks dist clean
