@@ -560,7 +560,7 @@ def arm(log: str, fatal: int) -> None:
     """Let this process count its tallies in a file, which others share, and die at one of them."""
 
     def count_or_die(self: uldp.UtilityOptimizedRR, reports: np.ndarray) -> np.ndarray:
-        with Path(log).open("ab") as file:
+        with Path(log).open("ab", buffering=0) as file:
             file.write(b".")
             tallies = file.tell()
         if tallies == fatal:
