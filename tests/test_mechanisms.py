@@ -332,9 +332,8 @@ def test_possible_reports_are_the_outputs(make, size):
         width = mechanism.report_dtype.shape
         codes = np.arange(256 ** width[0]) if width else np.arange(-5, 20)
         reports = codes[:, None] // 256 ** np.arange(width[0]) % 256 if width else codes
-        outputs = {tuple(row) for row in mechanism.outputs.reshape(-1, *(width or (1,))).tolist()}
-        rows = reports.reshape(len(codes), -1).tolist()
-        expected = np.array([tuple(row) in outputs for row in rows])
+        outputs = mechanism.outputs @ 256 ** np.arange(width[0]) if width else mechanism.outputs
+        expected = np.isin(codes, outputs)
         possible = mechanism.possible(reports)
         np.testing.assert_array_equal(possible, expected)
         assert mechanism.tally(reports[possible]).n == len(outputs)

@@ -48,7 +48,7 @@ DEFECTS = """
     "wrong math": all("mjx-merror").map(shown),
     "missing images": all("img").filter((i) => !i.naturalWidth).map((i) => i.src),
     "images without alt text": all("img").filter((i) => !/\\p{L}/u.test(i.alt)).map((i) => i.src),
-    "wider than the page": all("article *")
+    "wider than the page": all("article :not(mjx-container *)")
       .filter((e) => e.getBoundingClientRect().right > width + 1 && !scrolls(e)).map(shown),
   };
 }
@@ -59,7 +59,7 @@ CUT_ON_PAPER = """
   const width = document.documentElement.clientWidth;
   const cut = (e) => e.getBoundingClientRect().right > width + 1
     || (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible");
-  return [...document.querySelectorAll("article *")]
+  return [...document.querySelectorAll("article :not(mjx-container *)")]
     .filter((e) => e.clientWidth && !e.closest("span.math, mjx-assistive-mml") && cut(e))
     .map((e) => e.tagName + " " + e.textContent.trim().slice(0, 60));
 }
