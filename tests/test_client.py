@@ -590,10 +590,10 @@ def test_a_million_reports_follow_the_law(name):
     """With the system's randomness; a right client fails with probability 1e-7 at most."""
     mechanism = MILLION.questions[name]
     k = mechanism.domain.size
-    users = -(-200_000 // k)
+    users = -(-1_000_000 // k)
     counts = ask("histogram", {"text": MILLION.to_json(), "question": name, "users": users})
     outputs = [row.tobytes().hex() for row in wire.wire_rows(mechanism, mechanism.outputs)]
-    assert sum(sum(one.values()) for one in counts) >= 200_000
+    assert sum(sum(one.values()) for one in counts) >= 1_000_000
     for one, row in zip(counts, mechanism.transition_matrix(), strict=True):
         assert set(one) <= set(outputs)
         observed = np.array([one.get(output, 0) for output in outputs])

@@ -1117,7 +1117,7 @@ def test_the_largest_variance_of_a_total_is_attained_between_two_values(make):
         found = [total_variance(mechanism, weights, p) for p in np.eye(domain.size)]
         pairs = itertools.combinations(np.eye(domain.size), 2)
         for one, other in pairs:
-            shares = np.linspace(0, 1, 41)[:, None]
+            shares = np.linspace(0, 1, 61)[:, None]
             found += [
                 total_variance(mechanism, weights, p) for p in shares * one + (1 - shares) * other
             ]

@@ -265,9 +265,9 @@ def realized_law(mechanism: uldp.Mechanism, value: int) -> list[Fraction]:
     return list(law.values())
 
 
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 10.0])
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_the_realized_law_is_the_matrix(name):
-    epsilon = 1.0
+def test_the_realized_law_is_the_matrix(name, epsilon):
     for domain in domains(3):
         mechanism = MECHANISMS[name](domain, epsilon)
         law = [realized_law(mechanism, value) for value in range(domain.size)]

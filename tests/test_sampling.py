@@ -78,7 +78,7 @@ def test_simulate_and_privatize_have_the_exact_law_of_the_tally(make, sensitive)
     values = [0, 0, 1, 2]
     law = law_of_the_tally(mechanism, values)
     assert sum(law.values()) == pytest.approx(1)
-    rng, populations = np.random.default_rng(2), 2000
+    rng, populations = np.random.default_rng(2), 4000
     simulated = [mechanism.simulate([2, 1, 1], rng) for _ in range(populations)]
     reports = mechanism.privatize(np.tile(values, populations), rng)
     batches = np.split(reports, populations)
@@ -99,7 +99,7 @@ def test_simulate_has_the_mean_and_covariance_of_many_users(make):
         c * (supports.T @ np.diag(row) @ supports - np.outer(row @ supports, row @ supports))
         for c, row in zip(true_counts, Q, strict=True)
     )
-    rng, draws = np.random.default_rng(8), 3000
+    rng, draws = np.random.default_rng(8), 5000
     counts = np.array([mechanism.simulate(true_counts, rng).counts.ravel() for _ in range(draws)])
     varies = np.diag(covariance) > 0
     assert (counts[:, ~varies] == mean[~varies]).all()
