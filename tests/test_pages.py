@@ -129,29 +129,38 @@ def browser() -> Iterator[Browser]:
         chrome.close()
 
 
-def opened(browser: Browser, address: str, page: str, **context: Any) -> tuple[Page, list[str]]:
-    """A page, typeset and at rest, and what the browser complained about on the way."""
-    complaints: list[str] = []
-    tab = browser.new_page(**context)
-    tab.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-    tab.on("pageerror", lambda error: complaints.append(str(error)))
-    tab.on("requestfailed", lambda request: complaints.append(f"not found: {request.url}"))
-    tab.goto(f"{address}/{page}")
+def open_page(tab: Page, url: str) -> None:
+    """Go to a page and wait until it is typeset and at rest."""
+    tab.goto(url)
     if tab.locator(".math").count():
         tab.wait_for_function("window.MathJax?.startup?.promise")
         tab.evaluate("MathJax.startup.promise")
     tab.add_style_tag(content="* { transition: none !important }")
-    return tab, complaints
+
+
+@pytest.fixture(scope="module")
+def reader(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """One tab for all pages, which keeps what they share, and what the browser complains about."""
+    complaints: list[str] = []
+    tab = browser.new_page()
+    tab.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("requestfailed", lambda request: complaints.append(f"not found: {request.url}"))
+    yield tab, complaints
+    tab.close()
 
 
 @pytest.fixture(scope="module", params=PAGES)
 def loaded(
-    request: pytest.FixtureRequest, browser: Browser, address: str
-) -> Iterator[tuple[Page, list[str]]]:
+    request: pytest.FixtureRequest, reader: tuple[Page, list[str]], address: str
+) -> tuple[Page, list[str]]:
     """Each page, loaded once for all that is looked at in it."""
-    tab, complaints = opened(browser, address, request.param)
-    yield tab, complaints
-    tab.close()
+    tab, complaints = reader
+    complaints.clear()
+    tab.emulate_media(media="screen")
+    tab.set_viewport_size({"width": WIDTHS["desktop"], "height": 900})
+    open_page(tab, f"{address}/{request.param}")
+    return tab, complaints
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
@@ -187,7 +196,8 @@ def test_nothing_is_cut_on_paper(loaded: tuple[Page, list[str]]) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
 def test_page_is_accessible(browser: Browser, address: str, page: str, scheme: str) -> None:
-    tab, _ = opened(browser, address, page, color_scheme=scheme)
+    tab = browser.new_page(color_scheme=scheme)
+    open_page(tab, f"{address}/{page}")
     results = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]})
     tab.close()
     assert results.violations_count == 0, results.generate_report()
@@ -200,7 +210,8 @@ def test_page_works_with_the_keyboard(
     browser: Browser, address: str, page: str, scheme: str
 ) -> None:
     viewport = {"width": WIDTHS["phone"], "height": 900}
-    tab, _ = opened(browser, address, page, viewport=viewport, color_scheme=scheme)
+    tab = browser.new_page(viewport=viewport, color_scheme=scheme)
+    open_page(tab, f"{address}/{page}")
     tab.keyboard.press("Tab")
     assert tab.locator(":focus").inner_text() == "Skip to main content"
     tab.keyboard.press("Enter")

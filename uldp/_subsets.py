@@ -85,20 +85,21 @@ def column_counts(
     users[[0, 1, 2], [size, size + 1, size + 1]] = included.sum(), excluded.sum(), others
     if not users.any():
         return counts
+    places = np.arange(-1.0, size + 1)
     for x, left in enumerate(range(included.size, 0, -1)):
-        occupied = np.flatnonzero(users.any(axis=0))
+        (occupied,) = users.sum(axis=0).nonzero()
         first, end = occupied[0], occupied[-1] + 1
         waiting = users[:, first:end]
-        arrived = [
-            rng.multivariate_hypergeometric(waiting[row], own[x], method="marginals")
-            for row, own in enumerate((included, excluded))
-        ]
-        waiting[:2] -= arrived
+        arrived = np.zeros(end - first, dtype=np.int64)
+        for row, own in enumerate((included[x], excluded[x])):
+            if own:
+                drawn = rng.multivariate_hypergeometric(waiting[row], own, method="marginals")
+                waiting[row] -= drawn
+                arrived += drawn
         free = np.maximum([[left - 1], [left - 1], [left]], 1)
-        chance = np.minimum(np.arange(first - 1, end - 1) / free, 1)
-        taking = rng.binomial(waiting, chance)
+        taking = rng.binomial(waiting, np.minimum(places[first:end] / free, 1))
         counts[x] += taking.sum()
         waiting -= taking
-        waiting[2] += np.sum(arrived, axis=0)
+        waiting[2] += arrived
         users[:, first - 1 : end - 1] += taking
     return counts
