@@ -41,7 +41,7 @@ pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromi
 
 test: $(INSTALLED) ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
 	$(MAKE) --jobs 2 --output-sync lint stored-book
-	$(BIN)/pytest -n 3 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
+	$(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
 
 mutants: $(INSTALLED) ## Change one number or operator at a time and list the changes that no test notices, for an hour
 	$(BIN)/python tools/mutate.py
