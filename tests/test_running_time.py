@@ -13,6 +13,8 @@ from cases import MECHANISMS, domains
 import uldp
 from uldp.likelihood import em, maximum_likelihood
 
+pytest.importorskip("numba")  # whose threads the benchmark counts
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
