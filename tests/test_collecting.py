@@ -402,15 +402,18 @@ def test_a_small_file_does_not_outvote_the_others(tmp_path):
     assert "1048577, but max_reports is 1048576" in rejection(tmp_path / "1 more", survey)
 
 
-def test_reading_ends_when_more_reports_come_than_are_promised(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("at_once", "read"), [(80, 240), (100, 300)])
+def test_reading_ends_when_more_reports_come_than_are_promised(
+    tmp_path, monkeypatch, at_once, read
+):
     """The footer speaks of 200 reports, the group of rows has 500, every other one impossible."""
     path = write_by_hand(tmp_path / "reports", pa.binary(2), [b"\1\0", b"\4\0"] * 250)
     many, few = b"\x16\xe8\x07\x19", b"\x16\x90\x03\x19"  # in Thrift: the number, then a list
     assert path.read_bytes().count(many) == 1
     path.write_bytes(path.read_bytes().replace(many, few))
     assert parquet.read_metadata(path).num_rows == 200
-    monkeypatch.setattr(collecting, "BYTES_AT_ONCE", 80 * MECHANISM.report_dtype.itemsize)
-    assert rejection(path) == "is not Parquet or damaged: 240 reports instead of 200"
+    monkeypatch.setattr(collecting, "BYTES_AT_ONCE", at_once * MECHANISM.report_dtype.itemsize)
+    assert rejection(path) == f"is not Parquet or damaged: {read} reports instead of 200"
 
 
 def test_a_failing_disk_is_not_a_bad_file(tmp_path, monkeypatch):
@@ -491,6 +494,12 @@ def test_by_default_the_cluster_is_started_for_the_call(tmp_path, monkeypatch):
     assert (found.tallies, found.files) == (collection(SURVEY, reports).tallies, 30)
     assert list(found.rejected) == [str(tmp_path / "empty")]
     assert [client.status for client in started] == ["closed"]
+
+
+def test_workers_are_as_many_as_asked_for_of_one_thread_each(client, monkeypatch):
+    assert list(client.nthreads().values()) == [1, 1]
+    monkeypatch.setattr(collecting, "Client", lambda **settings: settings["n_workers"])
+    assert [collecting.local_client(3), collecting.local_client()] == [3, os.cpu_count()]
 
 
 def test_no_files(client):
