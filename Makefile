@@ -22,7 +22,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage mutants lint stored-book notebooks dist clean
+.PHONY: help book pdf test accessibility coverage mutants lint stored-book notebooks dist alone clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,12 +67,13 @@ stored-book: $(INSTALLED)
 notebooks: $(INSTALLED) ## Run every notebook in place and store its outputs
 	$(BIN)/python tools/execute_notebooks.py notebooks/*.ipynb
 
-dist: ## Build wheel and sdist in _build/dist, and run the README's lines with the wheel alone (needs a network)
+dist: ## Build wheel and sdist in _build/dist with nothing but a hashed list (needs a network)
 	rm -rf _build/dist
-	$(PYTHON) -m venv --clear _build/alone
-	_build/alone/bin/pip install --quiet --disable-pip-version-check build twine
-	_build/alone/bin/python -m build --outdir _build/dist
-	_build/alone/bin/twine check --strict _build/dist/*
+	$(PYTHON) -m venv --clear _build/builder
+	_build/builder/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -r tools/dist-requirements.txt
+	_build/builder/bin/python -m hatchling build --directory _build/dist
+
+alone: dist ## Run the README's lines with the wheel alone (needs a network)
 	$(PYTHON) -m venv --clear _build/alone
 	_build/alone/bin/pip install --quiet --disable-pip-version-check _build/dist/*.whl
 	cd _build && awk '/^```/ {on = 0} on; /^```python/ {on = 1}' ../README.md | alone/bin/python -
