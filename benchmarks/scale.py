@@ -22,12 +22,13 @@ from tempfile import TemporaryDirectory
 from threading import Timer
 from time import perf_counter, process_time
 
+import dask
 import numpy as np
 from distributed import Client
 from speed import circumstances
 
 from uldp import Mechanism, Survey, Tallies, Tally, UtilityOptimizedRappor, UtilityOptimizedRR
-from uldp.collecting import local_client, tally_file, tally_files, write_reports
+from uldp.collecting import tally_file, tally_files, write_reports
 from uldp.datasets import census
 from uldp.wire import split
 
@@ -146,6 +147,19 @@ def one_killed(client: Client, after: float) -> Iterator[Timer]:
     death.start()
     yield death
     death.join()
+
+
+def local_client(workers: int) -> Client:
+    """Start a cluster on this machine, to which whoever has an account here can connect.
+
+    By default Dask lets the C library return every freed megabyte to the system at once, and
+    fetching it again for each part of a file would take longer than counting.
+    """
+    environment = "distributed.nanny.pre-spawn-environ"
+    keep = {"MALLOC_MMAP_THRESHOLD_": 1 << 22, "MALLOC_TRIM_THRESHOLD_": 1 << 24}
+    with dask.config.set({f"{environment}.{name}": size for name, size in keep.items()}):
+        one = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+        return Client(n_workers=workers, dashboard_address=None, **one)
 
 
 def cpu_seconds(client: Client) -> float:

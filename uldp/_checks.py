@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import stat
 from collections.abc import Collection, Iterable
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 SUM_TOLERANCE = 1e-9
 LARGEST_INTEGER = 2**63 - 1
 LEAST_EPSILON = 1e-9
+WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def real(value: object, name: str) -> float:
@@ -106,6 +108,16 @@ def path(value: object, name: str) -> Path:
     if not isinstance(value, str | os.PathLike):
         raise TypeError(f"{name} must be a path, got {value!r}")
     return Path(value)
+
+
+def regular_file(value: object, name: str) -> BinaryIO:
+    """Open a file to read it; what is none, such as a pipe or a device, is not waited for."""
+    file = path(value, name)
+    descriptor = os.open(file, os.O_RDONLY | WITHOUT_WAITING)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ValueError(f"{name} must be a regular file, got {os.fspath(file)!r}")
+    return os.fdopen(descriptor, "rb")
 
 
 def generator(seed: Any, name: str) -> np.random.Generator:

@@ -1,4 +1,4 @@
-"""Reports in Parquet files, tallied by the processes of a Dask cluster; needs the extra "dask".
+"""Reports in Parquet files, tallied by processes here or of a Dask cluster; the extra "dask".
 
 A file holds reports about one question of a survey. It has one column, ``report``, without missing
 values: unsigned integers of 8, 16 or 32 bits for RR and uRR, and for the other mechanisms
@@ -10,54 +10,57 @@ layout, 2, under ``uldp.survey`` the digest of the survey, in hexadecimal digits
 A file is counted whole or not at all, and not if it holds more reports than the collector allows:
 how small a file is says nothing, since equal reports take next to no room. What is made of it, a
 `Collection`, depends on nothing but the file, so that a process that dies takes nothing with it
-that another cannot make again; collections add up in any order, and each goes into one sum. A
-worker reads about a megabyte of a file at a time.
+that another cannot make again; collections add up in any order, and each goes into one sum.
+
+A file is read a row group at a time, and `write_reports` makes these of 4 MB at most. What could
+take more memory than the file is long is refused before it is read: compression, encodings that
+`write_reports` does not use, and row groups of more than 32 MB or beyond the end of the file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp._chunks import chunks
 from uldp._survey_file import excerpt
 from uldp.mechanisms import Mechanism
 from uldp.surveys import Survey, Tallies, empty_tally, tally_of_possible
+from uldp.tallies import Tally
 from uldp.wire import wire_dtype, wire_rows
 
 try:
-    import dask
     import pyarrow as pa
-    from distributed import Client
     from pyarrow import parquet
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f'uldp.collecting needs the package {missing.name}: pip install "uldp[dask]"'
     ) from missing
 
-__all__ = ["Collection", "FileError", "local_client", "tally_file", "tally_files", "write_reports"]
+__all__ = ["Collection", "FileError", "tally_file", "tally_files", "write_reports"]
 
 VERSION = b"2"
 VERSION_KEY, SURVEY_KEY, QUESTION_KEY = b"uldp", b"uldp.survey", b"uldp.question"
 COLUMN = "report"
-ROWS_OF_GROUP = 1 << 20
+BYTES_OF_GROUP = 1 << 22
+MOST_BYTES_OF_GROUP = 1 << 25
+LEAST_ROWS_OF_GROUP = 1 << 10
+ENCODINGS = {"PLAIN", "RLE", "BIT_PACKED", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}
 REPORTS_OF_FILE = 1 << 20
 BYTES_AT_ONCE = 1 << 20
-COLLECTIONS_PER_SUM = 16
-# By default Dask lets the C library return every freed megabyte to the system at once. Fetching it
-# again for each part of a file would take longer than counting.
-KEEP_MEMORY = {
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 22,
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 24,
-}
+FILES_AT_ONCE = 256
 
 AnyPath = str | os.PathLike[str]
 
@@ -138,7 +141,7 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
             parquet.write_table(
                 pa.table([column], schema=schema),
                 file,
-                row_group_size=ROWS_OF_GROUP,
+                row_group_size=max(1, BYTES_OF_GROUP // (rows[:1].nbytes or 1)),
                 use_dictionary=rows.ndim == 1,
                 compression="none",
                 write_page_checksum=True,
@@ -177,15 +180,15 @@ def tally_file(survey: Survey, path: AnyPath, max_reports: int = REPORTS_OF_FILE
     """
     _checks.instance(survey, "survey", Survey)
     most = _checks.whole(max_reports, "max_reports", least=1)
-    with _checks.path(path, "path").open("rb") as source:
+    with _opened(path) as source:
         try:
+            # Without a buffer a row group is read as a whole, and a page is a part of it: what the
+            # header of a page says allocates nothing.
             file = parquet.ParquetFile(
-                source,
-                buffer_size=BYTES_AT_ONCE,
-                pre_buffer=False,
-                page_checksum_verification=True,
+                source, buffer_size=0, pre_buffer=False, page_checksum_verification=True
             )
             name = _question(path, file.schema_arrow, survey)
+            _check_groups(path, file.metadata, os.fstat(source.fileno()).st_size)
             mechanism = survey.questions[name]
             tally, impossible = empty_tally(mechanism), 0
             promised = file.metadata.num_rows
@@ -214,13 +217,14 @@ def tally_file(survey: Survey, path: AnyPath, max_reports: int = REPORTS_OF_FILE
 def tally_files(
     survey: Survey,
     paths: Iterable[AnyPath],
-    client: Client | None = None,
+    client: Any = None,
     max_reports: int = REPORTS_OF_FILE,
 ) -> Collection:
-    """Tally the reports of many files on the workers of a cluster.
+    """Tally the reports of many files on processes of this machine, or on a cluster.
 
-    Files that `tally_file` rejects are left out and named. A worker may die; what it had and what
-    it was at is done again by another.
+    Files that `tally_file` rejects, and files at which a worker dies, are left out and named; what
+    else the worker had is done again. The processes of this machine open no port. A script that
+    calls this must guard its start with ``if __name__ == "__main__"``, because they import it.
 
     Parameters
     ----------
@@ -229,7 +233,8 @@ def tally_files(
     paths : iterable of path
         Files that the workers can read, each once.
     client : distributed.Client, optional
-        Of the cluster; by default `local_client`, for this call.
+        Of a Dask cluster, which is whoever's can connect to it: between machines it takes TLS. By
+        default one process for each core of this machine.
     max_reports : int, optional
         How many reports each file may hold, by default 2^20 (see `tally_file`).
 
@@ -241,50 +246,103 @@ def tally_files(
         If an argument is of the wrong type.
     OSError
         If a file cannot be read.
-    distributed.KilledWorker
-        If four workers died at one file, which is named.
     """
     _checks.instance(survey, "survey", Survey)
-    if client is not None:
-        _checks.instance(client, "client", Client)
+    if client is not None and not hasattr(client, "map"):
+        raise TypeError(f"client must be a distributed.Client, got {client!r}")
     most = _checks.whole(max_reports, "max_reports", least=1)
-    files, call = _distinct(paths), uuid4().hex
-    if not files:
-        return Collection(Tallies(survey), 0, {}, 0)
-    with nullcontext(client) if client is not None else local_client() as cluster:
-        names = [("tally_file", file, call) for file in files]
-        parts = cluster.map(_tally_or_reject, files, key=names, survey=survey, max_reports=most)
-        whole = _combined(parts, lambda some: cluster.submit(_total, some, pure=False))
-        collection: Collection = whole.result()
-    return collection
+    files = _distinct(paths)
+    work = partial(_count_or_reject, text=survey.to_json(), max_reports=most)
+    if client is None:
+        counted = _on_this_machine(files, work)
+    else:
+        counted = _on_a_cluster(client, files, work)
+    tallies = {name: empty_tally(mechanism) for name, mechanism in survey.questions.items()}
+    rejected: dict[str, str] = {}
+    impossible = 0
+    for path, found in zip(files, counted, strict=True):
+        if isinstance(found, str):
+            rejected[path] = found
+            continue
+        mechanism = survey.questions[found.question]
+        tallies[found.question] += Tally(mechanism, found.n, found.counts)
+        impossible += found.impossible
+    accepted = len(files) - len(rejected)
+    return Collection(Tallies(survey, tallies), accepted, rejected, impossible)
 
 
-def local_client(workers: int | None = None) -> Client:
-    """Start processes of one thread each on this machine; leaving ``with`` ends them.
+class _Counted(NamedTuple):
+    """What a worker sends of a file: its question, and what `Collection` and `Tally` hold."""
 
-    They listen on 127.0.0.1 alone. A script that calls this must guard its start with
-    ``if __name__ == "__main__"``, because the processes import it.
+    question: str
+    n: int
+    counts: NDArray[np.int64]
+    impossible: int
 
-    Parameters
-    ----------
-    workers : int, optional
-        How many, by default one for each core.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If `workers` is not a whole number of at least 1.
-    """
-    if workers is not None:
-        workers = _checks.whole(workers, "workers", least=1)
-    with dask.config.set(KEEP_MEMORY):
-        return Client(  # type: ignore[no-untyped-call]
-            n_workers=workers or os.cpu_count(),
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-        )
+def _count_or_reject(path: str, text: str, max_reports: int) -> _Counted | str:
+    """Return what is in a file, or why it is rejected; this is what runs on a worker."""
+    try:
+        collection = tally_file(_survey(text), path, max_reports)
+    except FileError as error:
+        return str(error)
+    except MemoryError:
+        return f"file {path!r} takes more memory than there is"
+    tallies = collection.tallies
+    name = next((name for name in tallies if tallies[name].n), next(iter(tallies)))
+    return _Counted(name, tallies[name].n, tallies[name].counts, collection.impossible)
+
+
+@lru_cache(maxsize=1)
+def _survey(text: str) -> Survey:
+    """Return the survey of a text, which is read once in a process."""
+    return Survey.from_json(text)
+
+
+def _on_this_machine(
+    files: Sequence[str], work: Callable[[str], _Counted | str]
+) -> Iterator[_Counted | str]:
+    """Yield what becomes of each file; when a worker dies, the first in doubt is tried alone."""
+    left = files
+    while left:
+        done = 0
+        try:
+            with _processes(min(os.cpu_count() or 1, len(left))) as pool:
+                for found in pool.map(work, left):
+                    yield found
+                    done += 1
+        except BrokenProcessPool:
+            yield _alone(left[done], work)
+            done += 1
+        left = left[done:]
+
+
+def _alone(file: str, work: Callable[[str], _Counted | str]) -> _Counted | str:
+    try:
+        with _processes(1) as pool:
+            return pool.submit(work, file).result()
+    except BrokenProcessPool:
+        return _killed(file)
+
+
+def _processes(workers: int) -> ProcessPoolExecutor:
+    """Return processes that share nothing with this one but pipes."""
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+
+def _on_a_cluster(
+    client: Any, files: Sequence[str], work: Callable[[str], _Counted | str]
+) -> Iterator[_Counted | str]:
+    """Yield what becomes of each file, of so many at once that their counts take little room."""
+    for some in chunks(len(files), FILES_AT_ONCE):
+        futures = client.map(work, files[some], pure=False)
+        for file, future in zip(files[some], futures, strict=True):
+            killed = type(future.exception()).__name__ == "KilledWorker"
+            yield _killed(file) if killed else future.result()
+
+
+def _killed(file: str) -> str:
+    return f"file {file!r} killed the process that read it"
 
 
 def _name(part: Path, target: Path) -> None:
@@ -294,25 +352,6 @@ def _name(part: Path, target: Path) -> None:
     except OSError:  # the name is taken, or the file system has no links
         target.open("xb").close()
         part.replace(target)
-
-
-def _tally_or_reject(path: str, survey: Survey, max_reports: int) -> Collection:
-    try:
-        return tally_file(survey, path, max_reports)
-    except FileError as error:
-        return Collection(Tallies(survey), 0, {path: str(error)}, 0)
-
-
-def _combined(parts: list[Any], combine: Callable[[list[Any]], Any]) -> Any:
-    """Combine all parts into one, a few at a time."""
-    while len(parts) > 1:
-        firsts = range(0, len(parts), COLLECTIONS_PER_SUM)
-        parts = [combine(parts[first : first + COLLECTIONS_PER_SUM]) for first in firsts]
-    return parts[0]
-
-
-def _total(parts: Sequence[Collection]) -> Collection:
-    return sum(parts[1:], start=parts[0])
 
 
 def _distinct(paths: Iterable[AnyPath]) -> list[str]:
@@ -367,6 +406,34 @@ def _question(path: AnyPath, found: pa.Schema, survey: Survey) -> str:
             f"{excerpt(_columns(found).encode())}"
         )
     return names[number]
+
+
+def _opened(path: AnyPath) -> BinaryIO:
+    try:
+        return _checks.regular_file(path, "path")
+    except ValueError:
+        raise FileError(f"file {str(path)!r} is no regular file") from None
+
+
+def _check_groups(path: AnyPath, metadata: Any, size: int) -> None:
+    """Refuse what can take more memory or time than the file is long."""
+    if metadata.num_row_groups > 1 + metadata.num_rows // LEAST_ROWS_OF_GROUP:
+        raise FileError(
+            f"file {str(path)!r} has too many row groups: {metadata.num_row_groups} for "
+            f"{metadata.num_rows} reports"
+        )
+    for number in range(metadata.num_row_groups):
+        column = metadata.row_group(number).column(0)
+        if column.compression != "UNCOMPRESSED" or not set(column.encodings) <= ENCODINGS:
+            raise FileError(
+                f"file {str(path)!r} must be neither compressed nor encoded but as PLAIN or "
+                f"DICTIONARY, got {excerpt((column.compression, *column.encodings))}"
+            )
+        if not 0 <= column.total_compressed_size <= min(size, MOST_BYTES_OF_GROUP):
+            raise FileError(
+                f"file {str(path)!r} must have row groups of at most {MOST_BYTES_OF_GROUP} bytes, "
+                f"which are in it, got {column.total_compressed_size}"
+            )
 
 
 def _columns(schema: pa.Schema) -> str:

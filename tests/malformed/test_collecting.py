@@ -33,11 +33,6 @@ def calls_of_collecting() -> list[Call]:
             client=(..., [1, "local", object()]),
             max_reports=(..., whole(0, -1)),
         ),
-        call(
-            collecting.local_client,
-            runs=False,
-            workers=(1, whole(0, -1, optional=True)),
-        ),
     ]
 
 
