@@ -279,6 +279,15 @@ def test_the_realized_law_is_the_matrix(name, epsilon):
             assert exceeds(max(column) / min(column), epsilon) <= TOLERANCE
 
 
+@pytest.mark.parametrize("sizes", [1, 2, 3, {2: 0.25, 4: 0.75}])
+def test_the_realized_law_of_larger_block_designs(sizes):
+    domain = uldp.Domain(5, sensitive=[0, 1, 3, 4])
+    mechanism = uldp.UtilityOptimizedBlockDesign(domain, 1.0, sizes)
+    law = np.array([realized_law(mechanism, value) for value in range(domain.size)])
+    assert (law.sum(axis=1) == 1).all()
+    np.testing.assert_allclose(law.astype(float), mechanism.transition_matrix(), rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("sensitive", [[], [0], [1, 3], [0, 1, 2, 3]])
 def test_what_depends_on_the_value_is_drawn_by_integers(name, sensitive):

@@ -8,33 +8,46 @@ import pytest
 from cases import chi_square
 from scipy import stats
 
-from uldp._subsets import column_counts, random_subsets, random_subsets_around
+from uldp._packed import PackedSets
+from uldp._subsets import column_counts, random_subsets
 
 FALSE_ALARM = 1e-6
 
 
+def subsets(own: np.ndarray, held: np.ndarray, universe: int, size: int) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return PackedSets(universe).unpack(random_subsets(rng, own, held, universe, size))
+
+
 @pytest.mark.parametrize(
-    ("universe", "size"), [(0, 0), (1, 0), (1, 1), (5, 0), (5, 1), (5, 2), (6, 3), (6, 4), (6, 6)]
+    ("universe", "size"), [(1, 1), (2, 1), (2, 2), (5, 1), (5, 2), (6, 3), (6, 4), (6, 6), (9, 8)]
 )
 def test_all_subsets_are_equally_likely(universe, size):
-    drawn = random_subsets(np.random.default_rng(0), 40_000, universe, size)
+    nobody = np.full(40_000, -1)
+    held = np.random.default_rng(1).random(nobody.size) < 0.5
+    drawn = subsets(nobody, held | (size == universe), universe, size)
     assert (drawn.sum(axis=1) == size).all()
     seen = Counter(tuple(np.flatnonzero(row)) for row in drawn)
-    subsets = list(itertools.combinations(range(universe), size))
-    if len(subsets) > 1:
-        assert stats.chisquare([seen[subset] for subset in subsets]).pvalue > FALSE_ALARM / 9
+    every = list(itertools.combinations(range(universe), size))
+    if len(every) > 1:
+        assert stats.chisquare([seen[subset] for subset in every]).pvalue > FALSE_ALARM / 9
 
 
-@pytest.mark.parametrize("included", [True, False])
-def test_subsets_around_an_element(included):
-    own = np.arange(4, dtype=np.int32).repeat(10_000)
-    drawn = random_subsets_around(np.random.default_rng(1), own, 4, 2, included)
-    for x in range(4):
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize("is_held", [True, False])
+def test_subsets_with_and_without_an_element(is_held, size):
+    own = np.arange(5).repeat(10_000)
+    drawn = subsets(own, np.full(own.size, is_held), 5, size)
+    for x in range(5):
         rows = drawn[own == x]
-        assert (rows[:, x] == included).all()
-        rest = np.delete(rows, x, axis=1)
-        assert (rest.sum(axis=1) == 2).all()
-        assert stats.chisquare(rest.sum(axis=0)).pvalue > FALSE_ALARM / 8
+        assert (rows[:, x] == is_held).all()
+        seen = Counter(tuple(np.flatnonzero(row)) for row in rows)
+        every = [
+            subset for subset in itertools.combinations(range(5), size) if (x in subset) == is_held
+        ]
+        assert set(seen) == set(every)
+        if len(every) > 1:
+            assert stats.chisquare([seen[subset] for subset in every]).pvalue > FALSE_ALARM / 40
 
 
 def law_of_the_counts(included: list, excluded: list, others: int, size: int) -> dict:

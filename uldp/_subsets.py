@@ -5,47 +5,84 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from uldp._packed import PackedSets
+
 
 def random_subsets(
-    rng: np.random.Generator, rows: int, universe: int, size: int
-) -> NDArray[np.bool_]:
-    """Return `rows` independent subsets of range(universe), each of that size equally likely.
+    rng: np.random.Generator,
+    own: NDArray[np.intp],
+    held: NDArray[np.bool_],
+    universe: int,
+    size: int,
+) -> NDArray[np.uint8]:
+    """Return a random subset of range(universe) for each user, with or without her own element.
 
-    Floyd's algorithm on all rows at once, on the complements where these are smaller: the i-th of
-    `size` steps adds one of the first universe - size + i elements, and the last of these if the
-    one drawn is there already.
+    Each subset of that size which holds the own element, or does not, is equally likely. It takes
+    the same steps for all users, whether they have an own element or not and whatever it is.
+
+    Floyd's algorithm on all rows at once draws one element more than wanted: in each of size + 1
+    steps it adds one of the first universe - size, then one more, ... elements, and the last of
+    these if the one drawn is there already. A random one of those is the spare and leaves. Then the own element changes places with
+    the spare if it must stay out, and with a random element of the subset if it must be in. Where
+    subsets are larger than their complements, the complements are drawn.
+
+    Parameters
+    ----------
+    rng : Generator
+        The source of randomness.
+    own : (n,) ndarray of int
+        The own elements; negative for a user without, whose subset is any of that size.
+    held : (n,) ndarray of bool
+        Whether a subset must hold the own element; without one it may be anything that was drawn
+        independently. True for all if `size` is `universe`.
+    universe : int
+        The number of elements, 1 or more.
+    size : int
+        The size of the subsets, 1 to `universe`.
 
     Returns
     -------
-    (rows, universe) ndarray of bool
+    (n, ⌈universe/8⌉) ndarray of uint8
+        Rows of bytes (see `PackedSets`).
     """
-    if 2 * size > universe:
-        return ~random_subsets(rng, rows, universe, universe - size)
-    chosen = np.zeros((rows, universe), dtype=np.bool_)
-    flat, start = chosen.reshape(-1), np.arange(rows) * universe
-    for last in range(universe - size, universe):
-        drawn = start + rng.integers(last + 1, size=rows)
-        flat[np.where(flat[drawn], start + last, drawn)] = True
-    return chosen
+    drawn_size = min(size, universe - size)
+    is_complement = drawn_size < size
+    width = PackedSets(universe).width
+    chosen = np.zeros((own.size, 8 * width), dtype=np.bool_)
+    _mark(chosen, rng, own, held ^ is_complement, universe, drawn_size)
+    if is_complement:
+        chosen[:, :universe] ^= True
+    return np.packbits(chosen, bitorder="little").reshape(own.size, width)
 
 
-def random_subsets_around(
-    rng: np.random.Generator, own: NDArray[np.int32], universe: int, size: int, included: bool
-) -> NDArray[np.bool_]:
-    """Return a subset of range(universe) for each of the given elements, with it or without it.
-
-    The others in it, `size` in number, are uniformly random.
-
-    Returns
-    -------
-    (rows, universe) ndarray of bool
-    """
-    rows = np.arange(own.size)
-    chosen = np.zeros((own.size, universe), dtype=np.bool_)
-    chosen[:, :-1] = random_subsets(rng, own.size, universe - 1, size)
-    chosen[:, -1] = chosen[rows, own]
-    chosen[rows, own] = included
-    return chosen
+def _mark(
+    chosen: NDArray[np.bool_],
+    rng: np.random.Generator,
+    own: NDArray[np.intp],
+    held: NDArray[np.bool_],
+    universe: int,
+    size: int,
+) -> None:
+    """Mark the subsets of `random_subsets`, of a size from 0 to universe - 1, in rows of False."""
+    rows, width = chosen.shape
+    flat = chosen.reshape(-1)
+    start = np.arange(rows) * width
+    last = start + universe - size - 1
+    added = np.empty((size + 1, rows), dtype=np.intp)
+    for step, place in enumerate(added):
+        np.add(start, rng.integers(universe - size + step, size=rows), out=place)
+        np.copyto(place, last, where=flat.take(place))
+        flat[place] = True
+        last += 1
+    spare = rng.integers(size + 1, size=rows)
+    member = rng.integers(max(size, 1), size=rows)
+    member += member >= spare
+    users = np.arange(rows)
+    flat[added[spare, users]] = False
+    partner = added[np.where(held, member, spare), users]
+    place = np.where(own < 0, partner, start + own)
+    flat[partner] = flat.take(place)
+    flat[place] = held
 
 
 def column_counts(

@@ -17,7 +17,7 @@ from uldp import _checks, limits
 from uldp._bits import bernoulli
 from uldp._chunks import chunks
 from uldp._fields import set_fields
-from uldp._subsets import column_counts, random_subsets, random_subsets_around
+from uldp._subsets import column_counts, random_subsets
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Names
 from uldp.mechanisms.block_decoder import BlockDecoder, BlockLaw, best_mass
@@ -159,39 +159,29 @@ class UtilityOptimizedBlockDesign(SetReports):
         return Evidence(self, None, counts[self.sensitive], counts[self.nonsensitive])
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
-        places, law = self._place[users], self._law
+        """Draw a set for every user, with the same steps whatever her value and whether it is sent.
+
+        Otherwise the time would tell whose set it is.
+        """
+        places = self._place.take(users)
         sets = np.zeros((users.size, self._sets.width), dtype=np.uint8)
         revealed = np.maximum(-places, 0)
         if not self._sizes:
             return self._reports(sets, revealed)
+        law = self._law
         drawn = rng.choice(law.sizes.size, users.size, p=law.weights)
+        own = np.maximum(places, 0) - 1
+        is_sent = places > 0
         for row, size in enumerate(law.sizes.tolist()):
             members = np.flatnonzero(drawn == row)
-            own, others = members[places[members] > 0], members[places[members] < 0]
-            held = bernoulli(rng, law.own[row], law.not_own[row], own.size)
-            hidden = bernoulli(rng, law.hidden[row], law.shown[row], others.size)
-            for group, kept in ((own[held], True), (own[~held], False)):
-                self._fill(sets, group, size - kept, rng, (places[group] - 1, kept))
-            self._fill(sets, others[hidden], size, rng)
-            revealed[others[hidden]] = 0
-        return self._reports(sets, revealed)
-
-    def _fill(
-        self,
-        sets: NDArray[np.uint8],
-        rows: NDArray[np.intp],
-        size: int,
-        rng: np.random.Generator,
-        own: tuple[NDArray[np.int32], bool] | None = None,
-    ) -> None:
-        """Put uniformly random sets into these rows, each with or without an own value."""
-        s = self.sensitive.size
-        for chunk in chunks(rows.size, max(1, BYTES_AT_ONCE // s)):
-            if own is None:
-                chosen = random_subsets(rng, rows[chunk].size, s, size)
-            else:
-                chosen = random_subsets_around(rng, own[0][chunk], s, size, own[1])
-            sets[rows[chunk]] = self._sets.pack(chosen)
+            held = bernoulli(rng, law.own[row], law.not_own[row], members.size)
+            is_sent[members] |= bernoulli(rng, law.hidden[row], law.shown[row], members.size)
+            for chunk in chunks(members.size, max(1, BYTES_AT_ONCE // self.sensitive.size)):
+                some = members[chunk]
+                s = self.sensitive.size
+                sets[some] = random_subsets(rng, own[some], held[chunk], s, size)
+        sets *= is_sent[:, None]
+        return self._reports(sets, revealed * ~is_sent)
 
     def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
         yield from super()._conditions(reports)
