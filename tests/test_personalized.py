@@ -94,6 +94,21 @@ def test_values_with_numbers_for_labels_keep_their_indices():
     assert user.intermediate([30, 10, 20]).tolist() == [0, 3, 2]
 
 
+def test_integers_are_labels_where_those_of_the_values_are():
+    base = uldp.Domain([1, 2, 0], sensitive=[1])
+    tagged = TaggedDomain(base, ["t"])
+    assert tagged.sensitive.tolist() == [0, 3]
+    assert tagged.indices([1, 2, 0]).tolist() == base.indices([1, 2, 0]).tolist() == [0, 1, 2]
+    assert tagged.indices(["1", "2", "0", "⊥t"]).tolist() == [0, 1, 2, 3]
+    assert TaggedDomain(uldp.Domain(3), ["t"]).indices([0, 1, 2]).tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="3 is not a label"):
+        tagged.indices(3)
+    maps = SecretMaps(tagged, [1], [2], ["t"])
+    assert maps.intermediate([1, 2]).tolist() == [0, 3]
+    law = JointLaw.of_users(tagged, [1, 2], maps.intermediate([1, 2]))
+    assert law.r.tolist() == [0.5, 0, 0, 0.5]
+
+
 def test_tagged_domains_are_values():
     same, others = TaggedDomain(TOWN, iter(["home", "others"])), TaggedDomain(TOWN, TAGS)
     assert same == TAGGED == pickle.loads(pickle.dumps(TAGGED)) == copy.deepcopy(TAGGED)
@@ -321,7 +336,8 @@ def test_a_table_of_maps_is_every_users_own_map():
             one_by_one = [int(u.intermediate(x)) for u, x in zip(users, values, strict=True)]
             assert maps.intermediate(values).tolist() == one_by_one
             np.testing.assert_array_equal(
-                maps.privatize(common, values, rng=5), common.privatize(one_by_one, rng=5)
+                maps.privatize(common, values, rng=5),
+                common._privatize_indices(np.array(one_by_one), rng=5),
             )
             counts = np.bincount(one_by_one, minlength=domain.size)
             assert maps.simulate(common, values, rng=6) == common.simulate(counts, rng=6)

@@ -19,7 +19,7 @@ from hypothesis import given, settings, strategies as st
 
 import uldp
 from uldp import surveys, wire
-from uldp.personalized import TaggedDomain
+from uldp.personalized import PersonalizedMechanism, SecretMaps, TaggedDomain
 from uldp.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]
@@ -547,6 +547,19 @@ def test_the_vectors_have_every_mechanism_and_reason():
         assert f'"mechanism": "{next(iter(kind.names))}"' in texts
     reasons = {one["reason"] for one in VECTORS["refused_messages"]}
     assert reasons == {*wire.Reason} - {wire.Reason.NOT_BYTES, wire.Reason.DUPLICATE}
+
+
+@pytest.mark.parametrize("one", VECTORS["sure_answers"], ids=str)
+def test_sure_answers_of_the_vectors(one):
+    """A whole number is a label, for a device with secrets of its own and for one without."""
+    survey = Survey.from_json(VECTORS["surveys"][one["survey"]]["text"])
+    common, secrets = survey.questions[one["question"]], dict(one["secrets"])
+    user = PersonalizedMechanism(common, secrets)
+    maps = SecretMaps(common.domain, [0] * len(secrets), [*secrets], [*secrets.values()])
+    reports = [user.privatize(one["answer"]), *maps.privatize(common, [one["answer"]])]
+    if not secrets:
+        reports.append(common.privatize(one["answer"]))
+    assert {f"{report:02x}" for report in reports} == {one["report"]}
 
 
 def test_refused_surveys_of_the_vectors():

@@ -29,6 +29,9 @@ MOST_OUTPUTS = 64
 MOST_VALUES = 1000
 REPORTS = 40
 USERS = 1000
+SURE = "numbers and a tag, ε so large that a report is the value"
+SURE_ANSWERS = [(1, {}), (2, {}), (0, {}), (2, {2: "t"}), (0, {2: "t"}), (1, {1: "t", 0: "t"})]
+"""Answers to that question, each with a map of what is sensitive to the user alone."""
 
 MOOD = uldp.Domain(["good", "fair", "bad", "café"], sensitive=["bad", "good"])
 PLACES = uldp.Domain(["park", "clinic", "elm street", "oak street"], sensitive=["clinic"])
@@ -114,6 +117,7 @@ def surveys() -> list[str]:
             "product, with names such as __proto__ and 7",
             {"__proto__": urr(cells, 1.0), "7": urr(cells, 1.0)},
         ),
+        (SURE, {SURE: urr(TaggedDomain(uldp.Domain([1, 2, 0], [1]), ["t"]), 500.0)}),
         ("repeated, the first report", {"mood": urr(MOOD, 1.0)}, once),
         ("repeated, new reports", {"mood": urr(MOOD, 1.0)}, often),
     ]
@@ -233,6 +237,20 @@ def survey_vectors(text: str) -> dict[str, Any]:
     if all("tally" in one for one in questions):
         messages = [bytes.fromhex(one["message"]) for one in questions]
         found["tallies"] = survey.read(messages, max_reports=1000).tallies.to_json()
+    return found
+
+
+def sure_answers(texts: list[str]) -> list[dict[str, Any]]:
+    """Return answers to the question at the largest ε with their reports, sure but for e^-500."""
+    surveys = [uldp.Survey.from_json(text) for text in texts]
+    (number,) = (number for number, survey in enumerate(surveys) if SURE in survey.questions)
+    common = surveys[number].questions[SURE]
+    found = []
+    for answer, secrets in SURE_ANSWERS:
+        place = common.domain.base.labels.index(answer)
+        report = common.domain.bots[0] if answer in secrets else place
+        entry = {"survey": number, "question": SURE, "answer": answer}
+        found.append(entry | {"secrets": [*secrets.items()], "report": f"{report:02x}"})
     return found
 
 
@@ -417,6 +435,7 @@ def vectors() -> dict[str, Any]:
         "about": "Test vectors of the survey format of uldp, written by tools/survey_vectors.py",
         "version": wire.VERSION,
         "surveys": [survey_vectors(text) for text in texts],
+        "sure_answers": sure_answers(texts),
         "refused_surveys": refused_surveys(),
         "refused_messages": refused_messages(texts),
     }

@@ -22,9 +22,9 @@ def random_subsets(
 
     Floyd's algorithm on all rows at once draws one element more than wanted: in each of size + 1
     steps it adds one of the first universe - size, then one more, ... elements, and the last of
-    these if the one drawn is there already. A random one of those is the spare and leaves. Then the own element changes places with
-    the spare if it must stay out, and with a random element of the subset if it must be in. Where
-    subsets are larger than their complements, the complements are drawn.
+    these if the one drawn is there already. A random one of those is the spare and leaves. Then the
+    own element changes places with the spare if it must stay out, and with a random element of the
+    subset if it must be in. Where subsets are larger than their complements, these are drawn.
 
     Parameters
     ----------

@@ -80,13 +80,16 @@ class Mechanism(Law):
             If a value is not in the domain. What was given is neither in the message nor in the
             context of the exception: it may be an answer.
         """
-        indices = self.domain.indices(values, secret=True)
+        return self._privatize_indices(self.domain.indices(values, secret=True), rng)
+
+    def _privatize_indices(self, indices: NDArray[np.intp], rng: Seed = None) -> Any:
+        """Perturb values that are known to be indices (see `privatize`); they are not checked."""
         generator = _checks.generator(rng, "rng")
         users = np.atleast_1d(indices)
         reports = np.empty(users.size, dtype=self.report_dtype)
         for chunk in chunks(users.size, USERS_AT_ONCE):
             reports[chunk] = self._perturb(users[chunk], generator)
-        return reports if indices.ndim else reports[0]
+        return reports if np.ndim(indices) else reports[0]
 
     def tally(self, reports: ArrayLike) -> Tally:
         """Count the reports, for each value those that support it; the collector keeps no more.

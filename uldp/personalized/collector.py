@@ -65,7 +65,8 @@ class JointLaw:
         values : (n,) array_like
             The users' values in X.
         intermediate : (n,) array_like
-            What their pre-processors make of these, in Z (`SecretMaps.intermediate`).
+            What their pre-processors make of these, as indices in Z (`SecretMaps.intermediate`) or
+            as its labels.
 
         Raises
         ------
@@ -73,7 +74,8 @@ class JointLaw:
             If there are no users, or an intermediate value is neither the user's own nor a bot.
         """
         _checks.instance(domain, "domain", TaggedDomain)
-        x, z = domain.base.indices(values), domain.indices(intermediate, "intermediate")
+        x = domain.base.indices(values)
+        z = _intermediate_indices(domain, intermediate)
         if x.shape != z.shape or x.ndim != 1 or not x.size:
             raise ValueError(
                 "values and intermediate must hold one for each user, got shapes "
@@ -262,6 +264,17 @@ def estimate(
     """
     domain = tagged_domain(common)
     return PersonalizedEstimate.of(domain, common.estimate(reports, method, **options), background)
+
+
+def _intermediate_indices(domain: TaggedDomain, intermediate: ArrayLike) -> NDArray[np.intp]:
+    """Return indices in Z from these or from labels of Z, which are text."""
+    array = _checks.as_array(intermediate, "intermediate")
+    if array.dtype.kind not in "iu":
+        return domain.indices(intermediate, "intermediate")
+    outside = array[(array < 0) | (array >= domain.size)]
+    if outside.size:
+        raise ValueError(f"intermediate must lie in 0..{domain.size - 1}, got {outside[0]}")
+    return array.astype(np.intp)
 
 
 def _pi(

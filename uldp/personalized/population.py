@@ -117,7 +117,7 @@ class SecretMaps:
             If the mechanism is over another domain, or the values are not as in `intermediate`.
         """
         self._check_common(common)
-        return common.privatize(self.intermediate(values), rng)
+        return common._privatize_indices(self.intermediate(values), rng)
 
     def simulate(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Tally:
         """Draw a tally with the law of ``common.tally(privatize(common, values))``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,9 @@ class TaggedDomain(Domain):
 
     The values of X keep their indices 0, ..., k - 1; the bots follow them in the order of the tags.
     Sensitive are the sensitive values of X and all bots. Labels are the values' own as text, and
-    "⊥home" for the bot of the tag "home"; integers are indices.
+    "⊥home" for the bot of the tag "home". Where the values of X have integers for labels, an
+    integer is such a label here, too, and never a bot unless X is 0, ..., k - 1; otherwise integers
+    are as in a `Domain`.
 
     Parameters
     ----------
@@ -71,8 +74,15 @@ class TaggedDomain(Domain):
                 f"tags must not give a bot the label of a value, got {min(clashes)[1:]!r}"
             )
         indices = np.arange(base.size, base.size + len(bots))
-        super().__init__(values + bots, [*base.sensitive.tolist(), *indices.tolist()])
         set_fields(self, base=base, tags=checked, bots=indices)
+        super().__init__(values + bots, [values[x] for x in base.sensitive] + bots)
+
+    def _indices(self, values: Any, name: str) -> NDArray[np.intp]:
+        labels = self.base.labels
+        are_numbers = isinstance(labels[0], int) and not isinstance(labels, range)
+        if are_numbers and _checks.as_array(values, name).dtype.kind in "iu":
+            return self.base.indices(values, name)
+        return super()._indices(values, name)
 
     def _content(self) -> tuple[Hashable, ...]:
         return self.base, self.tags

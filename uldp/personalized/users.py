@@ -113,7 +113,7 @@ class PersonalizedMechanism:
         ValueError, TypeError
             If a value is not in X; what is raised does not depend on the user's map.
         """
-        return self.common.privatize(self.intermediate(values), rng)
+        return self.common._privatize_indices(self.intermediate(values), rng)
 
     @property
     def outputs(self) -> NDArray[Any]:
