@@ -1,10 +1,14 @@
 """Every mechanism against its dense matrix, by exact enumeration on small domains."""
 
+import dataclasses
 import itertools
+import pickle
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from cases import BY_SUPPORT, MECHANISMS, domains, random_distribution, supports
+from scipy.special import expit
 
 import uldp
 
@@ -161,6 +165,84 @@ def test_mechanisms_are_values():
     assert "theta=0.62" in repr(one)
     with pytest.raises(AttributeError):
         one.epsilon = 2.0
+
+
+def same_law(one: uldp.Mechanism, other: uldp.Mechanism) -> bool:
+    """Whether the probabilities are the same, and so the values behind them, bit for bit."""
+    if (type(one), one.domain, one.epsilon) != (type(other), other.domain, other.epsilon):
+        return False
+    if isinstance(one, uldp.UtilityOptimizedBlockDesign):
+        return one.sizes == other.sizes
+    if not isinstance(one, uldp.UtilityOptimizedRappor):
+        return True
+    parts = ("own", "not_own", "other", "not_other")
+    return all(
+        np.array_equal(getattr(one.decoder, part), getattr(other.decoder, part)) for part in parts
+    )
+
+
+def file_of(mechanism: uldp.Mechanism) -> str | None:
+    """The survey file of a mechanism; none if it cannot hold it."""
+    try:
+        return uldp.Survey("s", {"q": mechanism}).to_json()
+    except ValueError:
+        return None
+
+
+def similar_mechanisms(epsilon: float) -> Iterator[uldp.Mechanism]:
+    default = float(expit(epsilon / 2))
+    thetas = [None, "optimal", 0.5, 0.6, np.nextafter(0.5, 1), 1e-80, np.nextafter(1e-80, 1)]
+    thetas += [theta for theta in (default, np.nextafter(default, 0)) if theta < 1]
+    plain = uldp.Domain(3, sensitive=[0])
+    cells = uldp.Domain.product(x=3, sensitive=[0])
+    domains = [
+        *(plain, uldp.Domain([0, 1, 2], [0]), uldp.Domain(3, [0, 1]), uldp.Domain([0, 2, 1], [0])),
+        *(uldp.Domain(["0", "1", "2"], ["0"]), cells, uldp.personalized.TaggedDomain(plain, ["t"])),
+        *(uldp.personalized.TaggedDomain(cells, tags) for tags in (["t"], ["t", "u"])),
+    ]
+    for domain in domains:
+        for kind in (uldp.RandomizedResponse, uldp.UtilityOptimizedRR):
+            yield kind(domain, epsilon)
+        yield uldp.UtilityOptimizedHadamard(domain, epsilon)
+        for sizes in (None, 1, {1: 1.0}):
+            yield uldp.UtilityOptimizedBlockDesign(domain, epsilon, sizes)
+    for domain in domains[:3]:
+        for theta in thetas:
+            yield uldp.UtilityOptimizedRappor(domain, epsilon, theta)
+            yield uldp.Rappor(domain, epsilon, theta)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1.0, 2.0, 60.0, 70.0, 80.0, 500.0])
+def test_mechanisms_are_equal_if_their_laws_and_files_are(epsilon):
+    every = [*similar_mechanisms(epsilon), uldp.UtilityOptimizedRR(uldp.Domain(3, [0]), 3.0)]
+    files = [file_of(one) for one in every]
+    tallies = [uldp.Tally(one, 0, np.zeros(one.tally_shape, dtype=int)) for one in every]
+    equal = 0
+    for place, one in enumerate(every):
+        assert one == pickle.loads(pickle.dumps(one))
+        if files[place] is not None:
+            assert one == uldp.Survey.from_json(files[place]).questions["q"]
+        for other_place, other in enumerate(every[:place]):
+            is_same = same_law(one, other) and files[place] == files[other_place]
+            assert (one == other) == is_same
+            if is_same:
+                equal += 1
+                assert hash(one) == hash(other)
+                assert (tallies[place] + tallies[other_place]).n == 0
+            else:
+                with pytest.raises(ValueError, match="of one mechanism"):
+                    tallies[place] + tallies[other_place]
+    assert equal > 10
+
+
+def test_another_epsilon_keeps_the_number_theta():
+    one = uldp.UtilityOptimizedRappor(uldp.Domain(3, [0]), 1.0)
+    kept = dataclasses.replace(one, epsilon=2.0)
+    assert kept.theta == one.theta
+    assert not kept.has_default_theta
+    assert dataclasses.replace(kept, epsilon=1.0) == one
+    anew = dataclasses.replace(one, epsilon=2.0, theta=None)
+    assert anew == uldp.UtilityOptimizedRappor(one.domain, 2.0)
 
 
 @pytest.mark.parametrize("nonsensitive", [1, 255, 256, 65_535, 65_536])

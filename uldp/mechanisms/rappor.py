@@ -50,7 +50,8 @@ class UtilityOptimizedRappor(SetReports):
         θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
         θ = 1/2 is optimized unary encoding (Wang et al. 2017), and "optimal" that of the least
         worst-case l2 loss (see `uldp.optimal_theta`), 1 where nothing is sensitive. The field holds
-        the number.
+        the number, which `dataclasses.replace` keeps at another ε; with ``theta=None`` among the
+        changes it is the paper's again. A number that is the paper's θ as a float stands for it.
 
     Raises
     ------
@@ -64,12 +65,13 @@ class UtilityOptimizedRappor(SetReports):
 
     theta: float | Literal["optimal"] | None = None
     _chosen: float | Literal["optimal"] | None = field(init=False, repr=False, compare=False)
-    _log_odds: float = field(init=False, repr=False, compare=False)
+    _log_odds: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        default = self.epsilon / 2
         if self.theta is None:
-            log_odds = self.epsilon / 2
+            log_odds = default
             theta = float(expit(log_odds))
         elif isinstance(self.theta, str):
             if self.theta != "optimal":
@@ -81,12 +83,15 @@ class UtilityOptimizedRappor(SetReports):
             if theta < LEAST_THETA:
                 raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
             log_odds = float(logit(theta))
+        if theta < 1:  # the number alone decides, as in a file, unless it was rounded to 1
+            is_default = theta == float(expit(default))
+            log_odds = default if is_default else float(logit(theta))
         set_fields(self, theta=theta, _chosen=self.theta, _log_odds=log_odds)
 
     @property
     def has_default_theta(self) -> bool:
-        """Whether θ is the paper's because no other was asked for."""
-        return self._chosen is None
+        """Whether θ is the paper's, asked for or not."""
+        return self._log_odds == self.epsilon / 2
 
     @cached_property
     def decoder(self) -> SupportDecoder:
