@@ -7,7 +7,8 @@ under "The survey file and its messages"; `schema` is its JSON Schema.
 >>> answers = Domain(["good", "fair", "bad"], sensitive=["bad"])
 >>> mood = UtilityOptimizedRR(answers, epsilon=1.0)
 >>> survey = Survey("wellbeing-2026-w47", {"mood": mood})
->>> report = survey.questions["mood"].privatize("fair")  # on a device that runs Python
+>>> from uldp import secure  # on a device that runs Python
+>>> report = survey.questions["mood"].privatize("fair", rng=secure.generator())
 >>> message = survey.message("mood", report)
 >>> survey.read([message]).tallies["mood"].n  # at the collector
 1

@@ -12,7 +12,8 @@ truth to compare it with, and `posterior` what reports tell about one user's sec
 >>> places = Domain(["park", "clinic", "elm street", "oak street"], sensitive=["clinic"])
 >>> common = UtilityOptimizedRR(TaggedDomain(places, tags=["home"]), epsilon=1.0)
 >>> alice = PersonalizedMechanism(common, user_sensitive={"elm street": "home"})
->>> report = alice.privatize("elm street")
+>>> from uldp import secure
+>>> report = alice.privatize("elm street", rng=secure.generator())
 """
 
 from uldp.personalized.collector import JointLaw, LossTerms, PersonalizedEstimate, estimate

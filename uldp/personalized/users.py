@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -31,9 +30,10 @@ class PersonalizedMechanism:
     value to itself. The whole is (X_S ∪ X_S^(i), Y_P, ε)-ULDP (Proposition 9), and a protected
     report hides which user's map was applied (Proposition 10).
 
-    Her map is in no representation of the object and in no error message; two objects are equal
-    only if they are the same one, and to pickle or copy one is refused. What leaves the device is
-    the report; the common mechanism may be pickled, shared and compared, for it knows no user.
+    Her map is in no representation of the object, in no attribute and in no error message; two
+    objects are equal only if they are the same one, and to pickle or copy one is refused. Code on
+    her device that looks for the map still finds it. What leaves the device is the report; the
+    common mechanism may be pickled, shared and compared, for it knows no user.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class PersonalizedMechanism:
         If an argument is of the wrong type.
     """
 
-    # Not a field: what shows the fields of a dataclass must not show the map.
-    _intermediate: ClassVar[NDArray[np.intp]]
+    # A function, and not a field: what shows the attributes of objects must not show the map.
+    _look_up: ClassVar[Callable[[NDArray[np.intp]], NDArray[np.intp]]]
 
     common: Mechanism
     user_sensitive: InitVar[SecretMap]
@@ -75,7 +75,7 @@ class PersonalizedMechanism:
         tags = secret_tags(domain, list(user_sensitive.values()), "user_sensitive")
         intermediate = np.arange(domain.base.size)
         intermediate[values] = domain.bots[tags]
-        set_fields(self, _intermediate=intermediate)
+        set_fields(self, _look_up=lambda indices: intermediate[indices])
 
     @property
     def domain(self) -> Domain:
@@ -85,7 +85,7 @@ class PersonalizedMechanism:
     @property
     def sensitive(self) -> NDArray[np.intp]:
         """Indices of X_S ∪ X_S^(i), what is sensitive to all or to this user, increasing."""
-        own = np.flatnonzero(self._intermediate >= self.domain.size)
+        own = np.flatnonzero(self._of_all_values >= self.domain.size)
         return np.union1d(self.domain.sensitive, own)
 
     def intermediate(self, values: Any) -> NDArray[np.intp]:
@@ -96,7 +96,11 @@ class PersonalizedMechanism:
         ValueError, TypeError
             If a value is not in X.
         """
-        return self._intermediate[self.domain.indices(values, secret=True)]
+        return self._look_up(self.domain.indices(values, secret=True))
+
+    @property
+    def _of_all_values(self) -> NDArray[np.intp]:
+        return self._look_up(np.arange(self.domain.size))
 
     def privatize(self, values: Any, rng: Seed = None) -> Any:
         """Return reports of the user's values (see `Mechanism.privatize`).
@@ -106,7 +110,7 @@ class PersonalizedMechanism:
         values : label, index, or one-dimensional array of either
             Values of X.
         rng : optional
-            What `numpy.random.default_rng` takes.
+            What `numpy.random.default_rng` takes; for real answers `uldp.secure.generator()`.
 
         Raises
         ------
@@ -144,11 +148,15 @@ class PersonalizedMechanism:
 
     @property
     def _over_all_outputs(self) -> NDArray[np.float64]:
-        return self.common.transition_matrix()[self._intermediate]
+        return self.common.transition_matrix()[self._of_all_values]
 
-    @cached_property
+    @property
     def _reached(self) -> NDArray[np.bool_]:
         return self.common.protected | self._over_all_outputs.any(axis=0)
+
+    def __getstate__(self) -> NoReturn:
+        """Refuse to be pickled or copied."""
+        self.__reduce__()
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""
