@@ -143,3 +143,29 @@ def test_it_runs_as_a_module_and_from_a_pipe(tmp_path, sent):
         pytest.skip("there is no /dev/stdin")
     done = subprocess.run(words, input=b"".join(sent["mood"]), capture_output=True, check=True)
     assert Tallies.from_json(done.stdout, SURVEY)["mood"].n == 200
+
+
+def test_estimates_of_a_tagged_question_say_what_they_are(tmp_path, capsys):
+    places = uldp.Domain(["park", "<b>clinic</b>"], sensitive=["<b>clinic</b>"])
+    tagged = uldp.personalized.TaggedDomain(places, ["private"])
+    survey = Survey(
+        "s",
+        {"place": uldp.UtilityOptimizedRR(tagged, 1.0), "mood": uldp.UtilityOptimizedRR(MOOD, 1.0)},
+    )
+    tallies = {name: law.simulate([50] * 3, 1) for name, law in survey.questions.items()}
+    path = tmp_path / "tallies.json"
+    path.write_text(Tallies(survey, tallies).to_json(), encoding="utf-8")
+    note = (
+        "shares of what devices processed, not of answers; "
+        "a row with ⊥ is what users hid under that tag"
+    )
+    table = inference.summary(tallies["place"])
+    assert repr(table).splitlines()[-1] == note
+    assert table._repr_html_().endswith(f"<p>{note}</p>")
+    assert note not in repr(inference.summary(tallies["mood"]))
+    status, out, err = run(capsys, "estimate", path)
+    assert (status, err, out.count(note)) == (0, "", 1)
+    assert "⊥private*" in out
+    status, out, err = run(capsys, "estimate", path, "--csv")
+    assert (status, err) == (0, f"place: {note}\n")
+    assert len(list(csv.reader(io.StringIO(out)))) == 7

@@ -150,6 +150,8 @@ def _estimate(given: argparse.Namespace) -> None:
             numbers = (table.estimate, table.standard_error, table.low, table.high)
             for label, *row in zip(table.domain.labels, *numbers, strict=True):
                 writer.writerow([name, label, *row])
+            for note in table.notes:
+                print(f"{name}: {note}", file=sys.stderr)
         return
     for name in names:
         print(f"{name}\n{tables.get(name, 'no reports')}\n")

@@ -15,12 +15,14 @@ from uldp.domain import Domain
 from uldp.estimators import empirical
 from uldp.inference.covariances import standard_errors
 from uldp.inference.entries import intervals
+from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally
 
 __all__ = ["Change", "EstimateTable", "summary"]
 
 COLUMNS = ("standard error", "low", "high")
 MOST_ROWS = 60
+OF_BOTS = "a row with ⊥ is what users hid under that tag"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +88,16 @@ class EstimateTable:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n"
             for row in self._rows()
         )
-        note = "".join(f"<p>{line}</p>" for line in self._left_out())
+        note = "".join(f"<p>{escape(line)}</p>" for line in self._left_out())
         table = '<table class="table table-sm">\n'
         return f"{table}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>{note}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of the rows: where there are tags, that they are no answers."""
+        if not isinstance(self.domain, TaggedDomain):
+            return []
+        return [f"shares of what devices processed, not of answers; {OF_BOTS}"]
 
     @property
     def _names(self) -> list[str]:
@@ -113,7 +122,8 @@ class EstimateTable:
     def _left_out(self) -> list[str]:
         reports = f"{self.n:,} reports" + ("; * sensitive" if self.domain.sensitive.size else "")
         more = self.domain.size - MOST_ROWS
-        return [f"... and {more:,} more values", reports] if more > 0 else [reports]
+        lines = [f"... and {more:,} more values"] if more > 0 else []
+        return [*lines, reports, *self.notes]
 
 
 class Change(EstimateTable):
