@@ -22,7 +22,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage mutants lint stored-book notebooks dist alone clean
+.PHONY: help book pdf test accessibility coverage mutants fuzz lint stored-book notebooks dist alone clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ test: $(INSTALLED) ## Lint, type-check, build the book, run all tests and compar
 
 mutants: $(INSTALLED) ## Change one number or operator at a time and list the changes that no test notices, for an hour
 	$(BIN)/python tools/mutate.py
+
+fuzz: $(INSTALLED) ## Measure whether the time of a device's draw tells the class of its value
+	$(BIN)/python tests/timing.py
 
 coverage: $(INSTALLED) ## Measure which lines of uldp/ the tests run
 	$(BIN)/coverage run -m pytest tests
