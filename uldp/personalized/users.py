@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar, NoReturn
 
@@ -59,7 +59,7 @@ class PersonalizedMechanism:
     """
 
     # A function, and not a field: what shows the attributes of objects must not show the map.
-    _look_up: ClassVar[Callable[[NDArray[np.intp]], NDArray[np.intp]]]
+    _look_up: ClassVar[Any]
 
     common: Mechanism
     user_sensitive: InitVar[SecretMap]
@@ -96,11 +96,13 @@ class PersonalizedMechanism:
         ValueError, TypeError
             If a value is not in X.
         """
-        return self._look_up(self.domain.indices(values, secret=True))
+        found: NDArray[np.intp] = self._look_up(self.domain.indices(values, secret=True))
+        return found
 
     @property
     def _of_all_values(self) -> NDArray[np.intp]:
-        return self._look_up(np.arange(self.domain.size))
+        found: NDArray[np.intp] = self._look_up(np.arange(self.domain.size))
+        return found
 
     def privatize(self, values: Any, rng: Seed = None) -> Any:
         """Return reports of the user's values (see `Mechanism.privatize`).
