@@ -21,7 +21,7 @@ from uldp.personalized import PersonalizedMechanism, TaggedDomain
 
 MOST_AUC = 0.60
 EPSILON = 1.0
-SIZES = {20: 2000, 20_000: 150}
+SIZES = {20: 2000, 20_000: 300}
 """The numbers of values, each with the number of protected reports to be timed of each class."""
 WARM_UP = 20
 MAKERS = {
@@ -46,7 +46,7 @@ def is_protected(mechanism: uldp.Mechanism, report: np.ndarray) -> bool:
 
 
 def compared(device, mechanism, classes, wanted: int) -> list[float]:
-    """Return the AUC of all calls for values of two classes, and of those with protected reports."""
+    """Return the AUC of all calls for values of two classes, and of the protected reports."""
     rng = np.random.default_rng(1)
     every: list[list[float]] = [[], []]
     times: list[list[float]] = [[], []]
