@@ -126,7 +126,7 @@ class Case:
         self.mechanism = FAMILIES[name](histogram.domain, epsilon)
         self.truth = histogram.frequencies
         values = np.random.default_rng(1).choice(self.truth.size, size=n, p=self.truth)
-        self.reports = self.mechanism.privatize(values, 2)
+        self.reports = self.mechanism.privatize(values, 2, indices=True)
         self.to_evidence, self.evidence = timed(self.mechanism.evidence, self.reports)
 
     def row(

@@ -93,7 +93,7 @@ class Files:
         for number in range(sizes.files[name][-1]):
             users = rng.multinomial(sizes.per_file, CENSUS.frequencies)
             values = rng.permutation(np.repeat(np.arange(mechanism.domain.size), users))
-            reports = mechanism.privatize(values, rng)
+            reports = mechanism.privatize(values, rng, indices=True)
             paths.append(folder / f"{name}-{number}.parquet")
             write_reports(SURVEY, name, reports, paths[-1])
             tallies.append(sum(tallies[-1:], mechanism.tally(reports)))
@@ -194,7 +194,7 @@ def message_rows(messages: int) -> Iterator[Row]:
     """Yield the lines on messages of one report each, read and tallied by this process."""
     for name, mechanism in MECHANISMS.items():
         values = np.random.default_rng(1).choice(400, size=messages, p=CENSUS.frequencies)
-        reports = mechanism.privatize(values, 2)
+        reports = mechanism.privatize(values, 2, indices=True)
         sent = [SURVEY.message(name, report) for report in reports]
         runs: list[Run] = []
         for _ in range(RUNS):
@@ -219,7 +219,9 @@ class Stream:
         rng = np.random.default_rng(3)
         values = rng.choice(CENSUS.domain.size, size=messages, p=CENSUS.frequencies)
         asked, spoiled = rng.random(messages) < 0.5, rng.random(messages) < 0.01
-        reports = {name: one.privatize(values, rng) for name, one in MECHANISMS.items()}
+        reports = {
+            name: one.privatize(values, rng, indices=True) for name, one in MECHANISMS.items()
+        }
         tallies = {
             name: one.tally(reports[name][(asked == first) & ~spoiled])
             for (name, one), first in zip(MECHANISMS.items(), (True, False), strict=True)

@@ -62,7 +62,7 @@ def seconds(job: Callable[..., object], *arguments: object) -> float:
 
 def answer(mechanism: Mechanism, values: np.ndarray, seed: int) -> np.ndarray:
     """Go all the way that is timed."""
-    return mechanism.estimate(mechanism.tally(mechanism.privatize(values, seed)))
+    return mechanism.estimate(mechanism.tally(mechanism.privatize(values, seed, indices=True)))
 
 
 def time_all(values: np.ndarray) -> dict[str, dict[str, list[float]]]:

@@ -53,7 +53,7 @@ def client() -> Iterator[Client]:
 
 
 def reports_of(mechanism: uldp.Mechanism, users: int) -> np.ndarray:
-    return mechanism.privatize(np.arange(users) % mechanism.domain.size, rng=0)
+    return mechanism.privatize(np.arange(users) % mechanism.domain.size, rng=0, indices=True)
 
 
 def write_parts(survey: Survey, reports: np.ndarray, parts: int, folder: Path) -> list:

@@ -36,7 +36,7 @@ def sent(tmp_path: Path) -> dict[str, list[bytes]]:
         name: [
             SURVEY.message(name, report)
             for report in SURVEY.questions[name].privatize(
-                rng.integers(SURVEY.questions[name].domain.size, size=users), rng
+                rng.integers(SURVEY.questions[name].domain.size, size=users), rng, indices=True
             )
         ]
         for name, users in (("mood", 200), ("drug", 300))

@@ -1,9 +1,13 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+import uldp
 from uldp import Domain
+from uldp.attributes import OneByOne
 from uldp.domain import _labels
+from uldp.personalized import JointLaw, PersonalizedMechanism, SecretMaps, TaggedDomain
 
 
 def test_size_and_classes():
@@ -17,10 +21,56 @@ def test_labels():
     domain = Domain(["yes", "no"], sensitive=["yes"])
     assert domain.labels == ("yes", "no")
     np.testing.assert_array_equal(domain.indices(["no", "yes", "no"]), [1, 0, 1])
-    np.testing.assert_array_equal(domain.indices([1, 0]), [1, 0])
+    np.testing.assert_array_equal(domain.indices([1, 0], indices=True), [1, 0])
     assert domain.indices("no").shape == ()
     assert domain.indices(np.array(["no"], dtype=object)) == [1]
     assert Domain(["yes", "no"], sensitive=[0]) == domain
+
+
+def test_integers_are_indices_of_text_labels_by_wish_only():
+    domain = Domain(["yes", "no"], sensitive=["yes"])
+    for codes in (0, [0, 1], np.array([0, 1], dtype=np.uint8)):
+        with pytest.raises(TypeError, match="if they are indices, pass indices=True"):
+            domain.indices(codes)
+        np.testing.assert_array_equal(domain.indices(codes, indices=True), codes)
+    for wrong in ("yes", ["yes"], [0, "yes"], [0.0], [True, False], pd.Categorical([0, 1])):
+        with pytest.raises(TypeError, match="values must be"):
+            domain.indices(wrong, indices=True)
+    with pytest.raises(ValueError, match=r"values must lie in 0\.\.1, got 2"):
+        domain.indices([0, 2], indices=True)
+
+
+def test_integers_are_indices_of_integer_labels_by_wish():
+    domain = Domain([1, 2, 0])
+    np.testing.assert_array_equal(domain.indices([1, 0]), [0, 2])
+    np.testing.assert_array_equal(domain.indices([1, 0], indices=True), [1, 0])
+
+
+def test_every_way_to_hand_over_answers_wants_it_said_that_integers_are_indices():
+    """A column of codes, 1 for yes, on labels in another order."""
+    answers = Domain(["yes", "no"], sensitive=["yes"])
+    pair = Domain.product(past=["yes", "no"], now=["yes", "no"])
+    urr = uldp.UtilityOptimizedRR(answers, 1.0)
+    tagged = TaggedDomain(answers, ["home"])
+    common = uldp.UtilityOptimizedRR(tagged, 1.0)
+    user, none = PersonalizedMechanism(common, {}), SecretMaps(tagged, [], [], [])
+    codes, labels = [1, 0, 0], ["no", "yes", "yes"]
+    ways = [
+        lambda held, **wish: urr.privatize(held, 1, **wish),
+        lambda held, **wish: OneByOne({"one": urr}).privatize(held, 1, **wish),
+        lambda held, **wish: user.privatize(held, 1, **wish),
+        lambda held, **wish: user.intermediate(held, **wish),
+        lambda held, **wish: none.privatize(common, held, 1, **wish),
+        lambda held, **wish: none.simulate(common, held, 1, **wish).counts,
+        lambda held, **wish: none.intermediate(held, **wish),
+        lambda held, **wish: pair.cells(past=held, now=np.flip(held), **wish),
+        lambda held, **wish: JointLaw.of_users(tagged, held, [1, 0, 0], **wish).p,
+        lambda held, **wish: SecretMaps(tagged, range(3), held, [0] * 3, **wish).values,
+    ]
+    for way in ways:
+        with pytest.raises(TypeError, match="indices=True"):
+            way(codes)
+        np.testing.assert_array_equal(way(codes, indices=True), way(labels))
 
 
 def test_integer_labels_are_never_indices():

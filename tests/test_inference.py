@@ -1174,10 +1174,30 @@ def test_errors_name_what_is_wrong():
         (lambda: inference.homogeneity(tally), "tallies must be two or more, got 1"),
         (lambda: inference.homogeneity(tally, empty), "tallies must not be empty"),
         (lambda: inference.homogeneity(tally, other), "tallies must be over the same values"),
-        (lambda: inference.total(tally, [1, 1]), r"weights must have shape \(3,\)"),
+        (lambda: inference.total(tally, [1.0, 1]), r"weights must have shape \(3,\)"),
         (lambda: inference.intervals(tally, 1.0), "level must lie strictly between 0 and 1"),
         (lambda: inference.bootstrap(tally.law, tally, "empirical"), "method must be one of"),
         (lambda: inference.bootstrap(tally.law, one, "mle"), "tally must be of at least two"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize(
+    "make", uldp.mechanisms.MECHANISMS.values(), ids=uldp.mechanisms.MECHANISMS
+)
+@pytest.mark.parametrize("users", [[5, 0, 0, 0], [0, 0, 0, 5], [1, 3, 4, 5], [1, 0, 0, 0]])
+def test_intervals_of_as_many_reports_as_a_tally_takes(make, users):
+    small = make(uldp.Domain(4, sensitive=[0, 1]), 1.0).simulate(users, rng=1)
+    times = 2**53 // small.n
+    tally = uldp.Tally(small.law, small.n * times, small.counts * times)
+    assert tally.n > 2**53 - 20
+    sure = inference.total(tally, [1, 0, 1, 0])
+    table = inference.summary(tally)
+    numbers = [table.low, table.high, table.standard_error, sure.low, sure.high]
+    assert np.isfinite(np.hstack(numbers)).all()
+    assert (table.low <= table.high).all()
+    with pytest.raises(ValueError, match="n must be at most 9007199254740992, got"):
+        tally + small + small
+    with pytest.raises(ValueError, match="true_counts must be of at most 9007199254740992 users"):
+        small.law.simulate([2**53, 1, 0, 0])

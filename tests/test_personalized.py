@@ -53,7 +53,7 @@ def random_maps(
     users, values = np.nonzero(tags)
     order = rng.permutation(users.size)
     users, values = users[order], values[order]
-    table = SecretMaps(domain, users, values, tags[users, values] - 1)
+    table = SecretMaps(domain, users, values, tags[users, values] - 1, indices=True)
     return table, [
         {x: domain.tags[tag - 1] for x, tag in enumerate(row.tolist()) if tag} for row in tags
     ]
@@ -192,21 +192,23 @@ def test_reports_are_those_of_the_common_mechanism_on_the_intermediate_data(make
     assert user.intermediate(values).tolist() == intermediate
     assert user.intermediate("elm street") == 4
     reports = user.privatize(values, rng=3)
-    np.testing.assert_array_equal(reports, common.privatize(intermediate, rng=3))
+    np.testing.assert_array_equal(reports, common.privatize(intermediate, rng=3, indices=True))
     assert common.tally(reports).n == 20
-    np.testing.assert_array_equal(user.privatize("park", rng=4), common.privatize(5, rng=4))
+    of_bot = common.privatize(5, rng=4, indices=True)
+    np.testing.assert_array_equal(user.privatize("park", rng=4), of_bot)
     assert len(user.privatize([])) == 0
 
 
 def test_a_user_with_nothing_sensitive_of_her_own_runs_the_common_mechanism():
     user = PersonalizedMechanism(COMMON, {})
-    assert user.intermediate(range(4)).tolist() == [0, 1, 2, 3]
+    assert user.intermediate(range(4), indices=True).tolist() == [0, 1, 2, 3]
     np.testing.assert_array_equal(user.transition_matrix(), COMMON.transition_matrix()[:4])
 
 
 def test_values_and_tags_can_be_given_by_index():
     by_index = PersonalizedMechanism(COMMON, {2: 0, 0: 1})
-    assert by_index.intermediate(range(4)).tolist() == ALICE.intermediate(range(4)).tolist()
+    same = ALICE.intermediate(TOWN.labels).tolist()
+    assert by_index.intermediate(range(4), indices=True).tolist() == same
 
 
 # --- her secret ----------------------------------------------------------------------------------
@@ -311,7 +313,7 @@ def test_the_arguments_in_the_wrong_order():
 
 
 @pytest.mark.parametrize(
-    "values", ["nowhere", 4, -1, "⊥home", ["elm street", 2], ["park", "gone"], 1.5, [[0]], None]
+    "values", ["nowhere", 4, -1, 0, "⊥home", ["elm street", 2], ["park", "gone"], 1.5, [[0]], None]
 )
 def test_errors_about_a_value_do_not_depend_on_the_map(values):
     errors = set()
@@ -348,7 +350,7 @@ def test_a_table_of_maps_is_every_users_own_map():
             assert maps.intermediate(values).tolist() == one_by_one
             np.testing.assert_array_equal(
                 maps.privatize(common, values, rng=5),
-                common._privatize_indices(np.array(one_by_one), rng=5),
+                common.privatize(one_by_one, rng=5, indices=True),
             )
             counts = np.bincount(one_by_one, minlength=domain.size)
             assert maps.simulate(common, values, rng=6) == common.simulate(counts, rng=6)
@@ -358,8 +360,9 @@ def test_labels_and_tags_of_a_table():
     maps = SecretMaps(TAGGED, [0, 2, 2], ["park", "park", "elm street"], ["home", "gym", "home"])
     assert maps.intermediate(["park"] * 3).tolist() == [4, 0, 5]
     assert maps.intermediate(["elm street"] * 4).tolist() == [2, 2, 4, 2]
-    assert SecretMaps(TAGGED, [], [], []).intermediate([1, 2]).tolist() == [1, 2]
-    assert SecretMaps(TAGGED, [], [], []).intermediate([]).tolist() == []
+    none = SecretMaps(TAGGED, [], [], [])
+    assert none.intermediate([1, 2], indices=True).tolist() == [1, 2]
+    assert none.intermediate([]).tolist() == []
 
 
 def test_a_million_users():
@@ -405,18 +408,18 @@ def test_a_table_does_not_show_its_maps():
 )
 def test_wrong_tables(table, error, message):
     with pytest.raises(error, match=message):
-        SecretMaps(TAGGED, *table)
+        SecretMaps(TAGGED, *table, indices=table[1] != ["gone"])
 
 
 @pytest.mark.parametrize("values", [[0, 1], 0, [[0, 1, 2]], [0, 1, 9]])
 def test_wrong_values_of_a_population(values):
-    maps = SecretMaps(TAGGED, [2], [0], [0])
+    maps = SecretMaps(TAGGED, [2], ["park"], [0])
     with pytest.raises(ValueError, match="values must"):
-        maps.intermediate(values)
+        maps.intermediate(values, indices=True)
 
 
 def test_another_common_mechanism_than_the_populations():
-    maps = SecretMaps(TAGGED, [0], [0], [0])
+    maps = SecretMaps(TAGGED, [0], ["park"], [0])
     other = uldp.UtilityOptimizedRR(TaggedDomain(TOWN, TAGS), EPSILON)
     for call in (maps.privatize, maps.simulate):
         with pytest.raises(ValueError, match="common must be a mechanism over TaggedDomain"):
@@ -441,7 +444,8 @@ def test_p_is_r_and_the_bots_shares_also_where_value_and_tag_depend_on_each_othe
 def test_the_law_of_users_are_their_frequencies():
     maps, secrets = random_maps(np.random.default_rng(14), TAGGED, 200)
     values = np.random.default_rng(15).integers(4, size=200)
-    law = JointLaw.of_users(TAGGED, values, maps.intermediate(values))
+    intermediate = maps.intermediate(values, indices=True)
+    law = JointLaw.of_users(TAGGED, values, intermediate, indices=True)
     counted = np.zeros((4, 3))
     for x, secret in zip(values.tolist(), secrets, strict=True):
         counted[x, 1 + TAGGED.tags.index(secret[x]) if x in secret else 0] += 1 / 200
@@ -479,7 +483,7 @@ def test_wrong_laws(probabilities, message):
 )
 def test_wrong_users_of_a_law(values, intermediate, message):
     with pytest.raises(ValueError, match=message):
-        JointLaw.of_users(TAGGED, values, intermediate)
+        JointLaw.of_users(TAGGED, values, intermediate, indices=True)
 
 
 # --- the estimate --------------------------------------------------------------------------------

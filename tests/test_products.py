@@ -95,8 +95,10 @@ def test_weights_of_groups_and_of_scores():
     assert CELLS.weights(age=[]).tolist() == [0] * 24
 
 
-def test_weights_without_a_mapping_may_be_indices():
-    assert (CELLS.weights(age=1) == CELLS.weights(age="30-49")).all()
+def test_weights_without_a_mapping_are_of_labels():
+    with pytest.raises(TypeError, match="age must be labels, which are strings here, got integers"):
+        CELLS.weights(age=1)
+    assert (CELLS.weights(age={"30-49"}) == CELLS.weights(age="30-49")).all()
     assert (CELLS.weights(doses=[1, 5]) == CELLS.weights(doses=[5, 1])).all()
 
 
@@ -106,7 +108,7 @@ def test_weights_without_a_mapping_may_be_indices():
         ({"sex": "f"}, "levels must be of age, drug, doses, got 'sex'"),
         ({"age": "60+"}, "age: '60\\+' is not a label"),
         ({"age": ["50+", "50+"]}, "age must not repeat"),
-        ({"age": {"50+": "much"}}, "age must be a real number"),
+        ({"age": {"50+": "much"}}, "age must hold real numbers"),
         ({"age": {"60+": 1}}, "age: '60\\+' is not a label"),
     ],
 )

@@ -434,6 +434,17 @@ def test_factors_fit_the_labels(field, value, message):
 # --- tallies -------------------------------------------------------------------------------------
 
 
+def test_counts_in_a_file_are_an_array():
+    survey = Survey("s", {"q": uldp.RandomizedResponse(uldp.Domain(["no", "yes"]), 1.0)})
+    tallies = Tallies(survey, {"q": uldp.Tally(survey.questions["q"], 3, {"yes": 2, "no": 1})})
+    text = tallies.to_json()
+    assert Tallies.from_json(text) == tallies
+    labelled = text.replace("[1, 2]", '{"yes": 2, "no": 1}')
+    assert labelled != text
+    with pytest.raises(ValueError, match=r"tallies\[0\].counts must be an array, got"):
+        Tallies.from_json(labelled)
+
+
 def tallies_of(survey: Survey, users: int) -> Tallies:
     tallies = {}
     for name, one in survey.questions.items():

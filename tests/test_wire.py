@@ -36,7 +36,7 @@ SURVEY = survey_of(MECHANISM, before=1)
 
 def reports_of(mechanism: uldp.Mechanism, users: int) -> np.ndarray:
     values = np.arange(users) % mechanism.domain.size
-    return mechanism.privatize(values, rng=0)
+    return mechanism.privatize(values, rng=0, indices=True)
 
 
 def resealed(message: bytes) -> bytes:
@@ -372,7 +372,7 @@ def test_bytes_alone_do_not_tell_duplicates():
     domain = uldp.Domain(12, sensitive=range(5))
     survey = survey_of(uldp.UtilityOptimizedRappor(domain, 1.0))
     values = np.random.default_rng(0).integers(12, size=3000)
-    reports = survey.questions["q"].privatize(values, rng=0)
+    reports = survey.questions["q"].privatize(values, rng=0, indices=True)
     messages = [survey.message("q", report) for report in reports]
     assert len(set(messages)) < 300
     assert survey.read(messages).tallies["q"].n == 3000
@@ -522,7 +522,7 @@ def test_nobody_swallows_the_message_behind_hers(name, overlap):
 
     Four bytes of its digest are chosen so that its checksum is right.
     """
-    behind = SURVEY.message(name, SURVEY.questions[name].privatize([1], rng=0))
+    behind = SURVEY.message(name, SURVEY.questions[name].privatize([1], rng=0, indices=True))
     last = (b"\0\0\0" + behind[:overlap])[-max(overlap, 4) :]
     head = b"uldp" + struct.pack("<HHII", 2, 0, 1, len(last) - 4)
     sent = with_checksum(head + bytes(28), last[:-4], last[-4:]) + last[: len(last) - overlap]

@@ -18,12 +18,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uldp import _checks
 from uldp._packed import PackedSets
 from uldp.decoders import SupportDecoder
+from uldp.domain import Domain, PerValue, chosen_values, per_value
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.block_decoder import BlockDecoder
 from uldp.mechanisms.hadamard import HadamardDecoder
@@ -32,7 +33,7 @@ from uldp.personalized.tagged import tagged_domain
 
 __all__ = ["gain", "influence", "unforged", "users_needed", "worst_report"]
 
-Background = Mapping[str, ArrayLike]
+Background = Mapping[str, PerValue]
 Array = NDArray[np.float64]
 
 
@@ -49,7 +50,7 @@ def influence(
     ----------
     mechanism : Mechanism or PersonalizedMechanism
         What makes the reports.
-    background : mapping of str to (k,) array_like, optional
+    background : mapping of str to (k,) array_like or mapping of label to float, optional
         For a personalized mechanism, what the collector takes for the distribution of the values
         of each tag.
 
@@ -93,9 +94,9 @@ def worst_report(
     mechanism : Mechanism or PersonalizedMechanism
         What makes the reports.
     targets : one-dimensional array_like
-        At least one value, as labels or indices (see `Domain.indices`); of values and bots for a
-        personalized mechanism without background.
-    background : mapping of str to (k,) array_like, optional
+        At least one value, as labels or (where they are strings) as indices; of values and bots
+        for a personalized mechanism without background.
+    background : mapping of str to (k,) array_like or mapping of label to float, optional
         See `influence`.
 
     Returns
@@ -118,7 +119,7 @@ def worst_report(
 
 def gain(
     mechanism: Mechanism | PersonalizedMechanism,
-    p: ArrayLike,
+    p: PerValue,
     targets: Any,
     share: float,
     background: Background | None = None,
@@ -133,14 +134,14 @@ def gain(
     ----------
     mechanism : Mechanism or PersonalizedMechanism
         What makes the reports.
-    p : (k,) array_like
+    p : (k,) array_like or mapping of label to float
         The distribution of the honest users' values; of values and bots, (k + κ,), for a
         personalized mechanism without background.
     targets : one-dimensional array_like
         See `worst_report`.
     share : float
         The share β of forged reports, from 0 to 1.
-    background : mapping of str to (k,) array_like, optional
+    background : mapping of str to (k,) array_like or mapping of label to float, optional
         See `influence`. It is taken to be right, so that p̂ is unbiased without forgers.
 
     Raises
@@ -152,8 +153,8 @@ def gain(
         If an argument is of the wrong type.
     """
     common, weights = _question(mechanism, background)
-    size = common.domain.size if weights is None else weights.shape[1]
-    held = float(_checks.distribution(p, "p", size)[_targets(targets, common, weights)].sum())
+    honest = _distribution(common.domain if weights is None else tagged_domain(common).base, p, "p")
+    held = float(honest[_targets(targets, common, weights)].sum())
     _, largest = common.decoder.range_of_total(_sum_over(targets, common, weights))
     return _checks.nonnegative(share, "share", most=1) * (largest - held)
 
@@ -181,7 +182,7 @@ def unforged(
         The ends of an interval for Σ p̂, or Σ p̂ itself twice.
     share : float
         The share β of forged reports at most, from 0 to below 1.
-    background : mapping of str to (k,) array_like, optional
+    background : mapping of str to (k,) array_like or mapping of label to float, optional
         See `influence`.
 
     Returns
@@ -208,7 +209,7 @@ def unforged(
 
 def users_needed(
     mechanism: Mechanism,
-    p: ArrayLike,
+    p: PerValue,
     targets: Any,
     margin: float,
     share: float,
@@ -227,10 +228,10 @@ def users_needed(
     ----------
     mechanism : Mechanism
         What makes the reports.
-    p : (k,) array_like
+    p : (k,) array_like or mapping of label to float
         The distribution of the honest users' values.
     targets : one-dimensional array_like
-        At least one value, as labels or indices.
+        At least one value, as labels or (where they are strings) as indices.
     margin : float
         How far Σ p̂ may be from p(T), above 0.
     share : float
@@ -247,7 +248,7 @@ def users_needed(
         If an argument is of the wrong type.
     """
     _checks.instance(mechanism, "mechanism", Mechanism)
-    distribution = _checks.distribution(p, "p", mechanism.domain.size)
+    distribution = _distribution(mechanism.domain, p, "p")
     weights = _sum_over(targets, mechanism, None)
     allowed, beta = _checks.positive(margin, "margin"), _share_below_1(share)
     quantile = float(ndtri((1 - _checks.open_unit(level, "level")) / 2))
@@ -287,16 +288,20 @@ def _question(
     weights = np.zeros((domain.size, size))
     weights[:size] = np.eye(size)
     for bot, tag in zip(domain.bots, domain.tags, strict=True):
-        weights[bot] = _checks.distribution(background[tag], f"background[{tag!r}]", size)
+        weights[bot] = _distribution(domain.base, background[tag], f"background[{tag!r}]")
     return common, weights
 
 
 def _targets(targets: Any, common: Mechanism, weights: Array | None) -> NDArray[np.intp]:
     domain = common.domain if weights is None else tagged_domain(common).base
-    chosen = _checks.positions(domain.indices(targets, "targets"), "targets", domain.size)
+    chosen = _checks.positions(chosen_values(domain, targets, "targets"), "targets", domain.size)
     if not chosen.size:
         raise ValueError("targets must hold at least one value, got none")
     return chosen
+
+
+def _distribution(domain: Domain, p: PerValue, name: str) -> Array:
+    return _checks.distribution(per_value(domain, p, name), name, domain.size)
 
 
 def _share_below_1(share: float) -> float:

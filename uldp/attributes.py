@@ -20,7 +20,7 @@ from scipy.linalg import khatri_rao
 
 from uldp import _ascent, _checks
 from uldp._fields import set_fields
-from uldp.domain import Domain, ProductDomain
+from uldp.domain import Domain, PerValue, ProductDomain, Weights, per_value, weights_of
 from uldp.likelihood import MaximumLikelihood
 from uldp.mechanisms.base import Seed
 from uldp.mechanisms.index_reports import IndexReports
@@ -84,15 +84,19 @@ class OneByOne:
         """
         return sum(mechanism.epsilon for mechanism in self._each if mechanism.sensitive.size)
 
-    def privatize(self, values: Any, rng: Seed = None) -> NDArray[np.int64]:
+    def privatize(
+        self, values: Any, rng: Seed = None, *, indices: bool = False
+    ) -> NDArray[np.int64]:
         """Perturb each user's cell, attribute by attribute; this is what runs on the user's side.
 
         Parameters
         ----------
-        values : label, index, or one-dimensional array of either
-            The users' cells (see `Domain.indices` and `ProductDomain.cells`).
+        values : label, int, or one-dimensional array of either
+            The users' cells, as labels or, with `indices`, as indices (see `ProductDomain.cells`).
         rng : optional
             As for `Mechanism.privatize`.
+        indices : bool, optional
+            Whether the values are indices (see `Domain.indices`).
 
         Returns
         -------
@@ -104,11 +108,13 @@ class OneByOne:
         ValueError, TypeError
             If a value is not in the domain; it may be an answer and is not shown.
         """
-        cells = self.domain.indices(values, secret=True)
+        cells = self.domain.indices(values, secret=True, indices=indices)
         generator = _checks.generator(rng, "rng")
         answers = np.unravel_index(cells, self.domain.shape)
         pairs = zip(self._each, answers, strict=True)
-        return np.stack([m.privatize(answer, generator) for m, answer in pairs], axis=-1)
+        return np.stack(
+            [m.privatize(answer, generator, indices=True) for m, answer in pairs], axis=-1
+        )
 
     def count(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how often each combination of reports came; tables of parts add up.
@@ -205,7 +211,7 @@ class OneByOne:
             raise ArithmeticError(f"the certificate is {found.certificate}, above {tolerance}")
         return MaximumLikelihood(found.q, max(found.certificate, 0.0), passes)
 
-    def l2_loss(self, p: ArrayLike, n: int) -> float:
+    def l2_loss(self, p: PerValue, n: int) -> float:
         """Return the expected squared l2 loss of the empirical estimate, exact for every n.
 
         It is (Σ_x p(x) Π_i A_i(x_i) - Σ p²)/n, with A_i(x) the mean square of the decoded report on
@@ -213,7 +219,7 @@ class OneByOne:
 
         Parameters
         ----------
-        p : (k,) array_like
+        p : (k,) array_like or mapping of label to float
             The true distribution of the cells, from which n users are drawn independently.
         n : int
             The number of users, at least 1.
@@ -223,7 +229,7 @@ class OneByOne:
         ValueError, TypeError
             If p is not a distribution over the cells, or n not a whole number of at least 1.
         """
-        p = _checks.distribution(p, "p", self.domain.size)
+        p = _checks.distribution(per_value(self.domain, p, "p"), "p", self.domain.size)
         n = _checks.whole(n, "n", least=1)
         squares = [
             (mechanism.transition_matrix() @ (D**2).sum(axis=1))[:, np.newaxis]
@@ -231,7 +237,7 @@ class OneByOne:
         ]
         return float(_along(p.reshape(self.domain.shape), squares).item() - p @ p) / n
 
-    def total_variance(self, weights: ArrayLike, p: ArrayLike) -> float:
+    def total_variance(self, weights: Weights, p: PerValue) -> float:
         """Return n times the variance of a linear combination Σ w(x) p̂(x) of the estimate.
 
         At an unbiased estimate in the place of p, and divided by n - 1, it is an unbiased estimate
@@ -239,19 +245,20 @@ class OneByOne:
 
         Parameters
         ----------
-        weights : (k,) array_like
-            The w(x), as `ProductDomain.weights` makes them.
-        p : (k,) array_like
+        weights : (k,) array_like, collection of labels, or mapping of label to float
+            The w(x), as `ProductDomain.weights` makes them (see `inference.total`).
+        p : (k,) array_like or mapping of label to float
             The distribution, or an estimate of it that sums to 1.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is not k finite numbers.
+            If an argument is not k finite numbers, or its labels are not those of the cells.
         """
         shape = self.domain.shape
-        w = _checks.numbers(weights, "weights", (self.domain.size,)).astype(float).reshape(shape)
-        q = _checks.numbers(p, "p", (self.domain.size,)).astype(float).reshape(shape)
+        w = weights_of(self.domain, weights).reshape(shape)
+        given = per_value(self.domain, p, "p")
+        q = _checks.numbers(given, "p", (self.domain.size,)).astype(float).reshape(shape)
         likely = _along(q, [mechanism.transition_matrix() for mechanism in self._each])
         decoded = _along(w, [D.T for D in self._decoders])
         return float((likely * decoded**2).sum() - (w * q).sum() ** 2)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
-from uldp.domain import Domain
+from uldp.domain import Domain, PerValue, Weights
 from uldp.limits import fundamental_limit
 from uldp.losses import LOSSES, Loss, total_variance
 from uldp.mechanisms import MECHANISMS, Make, Mechanism
@@ -78,7 +78,7 @@ class Comparison(dict[str, Forecast]):
         return "\n".join([head, *lines])
 
 
-def compare(domain: Domain, epsilon: float, n: int, p: ArrayLike | None = None) -> Comparison:
+def compare(domain: Domain, epsilon: float, n: int, p: PerValue | None = None) -> Comparison:
     """Forecast what each mechanism will lose, send and reveal.
 
     Parameters
@@ -89,7 +89,7 @@ def compare(domain: Domain, epsilon: float, n: int, p: ArrayLike | None = None) 
         The privacy budget ε, in nats.
     n : int
         The number of users.
-    p : (k,) array_like, optional
+    p : (k,) array_like or mapping of label to float, optional
         The distribution at which to forecast TV and MSE; by default the worst case of each.
 
     Raises
@@ -117,8 +117,8 @@ def users_needed(
     mechanism: Mechanism,
     loss: Aim,
     target: float,
-    p: ArrayLike | None = None,
-    weights: Any = None,
+    p: PerValue | None = None,
+    weights: Weights | None = None,
 ) -> int:
     """Return the least number of users whose expected loss is at most the target.
 
@@ -133,7 +133,7 @@ def users_needed(
         for every n; or the standard error of Σ weights(x) p̂(x), exact for every n.
     target : float
         Above 0.
-    p : (k,) array_like, optional
+    p : (k,) array_like or mapping of label to float, optional
         The distribution; by default the worst case.
     weights : (k,) array_like, collection of labels, or mapping of label to float, optional
         Those of the total (see `losses.total_variance`), if the loss is "standard_error" and only
@@ -160,8 +160,8 @@ def epsilon_needed(
     n: int,
     loss: Aim,
     target: float,
-    p: ArrayLike | None = None,
-    weights: Any = None,
+    p: PerValue | None = None,
+    weights: Weights | None = None,
 ) -> float:
     """Return an ε at which a mechanism's expected loss is at most the target, and not just below.
 
@@ -182,7 +182,7 @@ def epsilon_needed(
         the standard error of Σ weights(x) p̂(x).
     target : float
         Above 0.
-    p : (k,) array_like, optional
+    p : (k,) array_like or mapping of label to float, optional
         The distribution; by default the worst case.
     weights : (k,) array_like, collection of labels, or mapping of label to float, optional
         Those of the total (see `losses.total_variance`), if the loss is "standard_error" and only
@@ -292,14 +292,17 @@ def _expected(
     mechanism: Mechanism,
     loss: Aim,
     n: int,
-    p: ArrayLike | None,
-    weights: Any = None,
+    p: PerValue | None,
+    weights: Weights | None = None,
 ) -> float:
     _checks.choice(loss, "loss", AIMS)
-    if (weights is None) == (loss == "standard_error"):
-        raise ValueError("weights must be given for the standard error of a total, and only then")
+    wanted = "weights must be given for the standard error of a total, and only then"
     if loss == "standard_error":
+        if weights is None:
+            raise ValueError(wanted)
         n = _checks.whole(n, "n", least=1)
         return math.sqrt(total_variance(mechanism, weights, p) / n)
+    if weights is not None:
+        raise ValueError(wanted)
     expected = mechanism.l1_loss if loss == "l1" else mechanism.l2_loss
     return expected(mechanism.worst_case(loss) if p is None else p, n)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from functools import cached_property, reduce
 from importlib import import_module
 from itertools import product
 from math import prod
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,15 +25,24 @@ from numpy.typing import ArrayLike, NDArray
 from uldp import _checks
 from uldp._fields import set_fields
 
-__all__ = ["Domain", "Label", "ProductDomain"]
+__all__ = ["Domain", "Label", "PerValue", "ProductDomain", "Weights"]
 
 Label = str | int
+
+PER_VALUE = "one number for each value"
+PerValue = Annotated[ArrayLike | Mapping[Any, Any], PER_VALUE]
+"""One number for each value of a domain. An array goes by position; a mapping or a pandas Series
+goes by its labels, in any order, and must hold each of them once. The labels of a product domain
+are those of its cells, or tuples of the labels of its factors, as in a pandas MultiIndex."""
+
+Weights = PerValue | Collection[Label]
+"""A weight for each value of a domain, or the values that count 1: see `inference.total`."""
 
 MOST_VALUES = 2**26
 BETWEEN_LABELS = ", "
 MOST_SHOWN = 12
 WANTED = {
-    TypeError: "all be labels or all be indices",
+    TypeError: "all be labels or all be indices (answers with indices=True only)",
     ValueError: "be in the domain, one of them or a one-dimensional array",
 }
 
@@ -68,7 +86,7 @@ class Domain:
 
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
         set_fields(self, labels=_labels(values))
-        indices = self.indices(_checks.items(sensitive, "sensitive"), name="sensitive")
+        indices = chosen_values(self, _checks.items(sensitive, "sensitive"), "sensitive")
         chosen = _checks.mask(indices, "sensitive", self.size)
         set_fields(self, sensitive=np.flatnonzero(chosen), nonsensitive=np.flatnonzero(~chosen))
 
@@ -114,12 +132,12 @@ class Domain:
         """The number k of values."""
         return len(self.labels)
 
-    def labelled(self, vector: ArrayLike, name: str | None = None) -> Any:
+    def labelled(self, vector: PerValue, name: str | None = None) -> Any:
         """Return a number for each value, such as an estimate, as a pandas Series with the labels.
 
         Parameters
         ----------
-        vector : (k,) array_like
+        vector : (k,) array_like, or mapping or Series by label
             The numbers.
         name : str, optional
             The name of the series.
@@ -132,11 +150,12 @@ class Domain:
         Raises
         ------
         ValueError, TypeError
-            If there are not k finite numbers, or the name is no string.
+            If there are not k finite numbers, labels are not those of the domain, or the name is no
+            string.
         ModuleNotFoundError
             If pandas is not installed.
         """
-        numbers = _checks.numbers(vector, "vector", (self.size,))
+        numbers = _checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
         if name is not None:
             _checks.instance(name, "name", str)
         try:
@@ -150,18 +169,23 @@ class Domain:
     def _index(self, pandas: Any) -> Any:
         return pandas.Index(self.labels)
 
-    def indices(self, values: Any, name: str = "values", secret: bool = False) -> NDArray[np.intp]:
+    def indices(
+        self, values: Any, name: str = "values", secret: bool = False, *, indices: bool = False
+    ) -> NDArray[np.intp]:
         """Return the indices of values given as labels or as indices.
 
         Parameters
         ----------
         values : label, int, or one-dimensional array of either
-            Integers are indices, unless the labels themselves are integers. A pandas categorical
-            holds labels, never indices.
+            Labels, which may be integers; with `indices` true the indices themselves. A pandas
+            categorical holds labels, never indices.
         name : str, optional
             What an error message calls the values.
         secret : bool, optional
             Whether errors must not show the values, nor hold them in their context.
+        indices : bool, optional
+            Whether the values are indices. By default integers are labels, and are refused where
+            the labels are strings: codes such as 0 and 1 need not be in the order of the labels.
 
         Returns
         -------
@@ -173,36 +197,56 @@ class Domain:
         ValueError
             If a value is not in the domain, or `values` has more than one dimension.
         TypeError
-            If the values are neither strings nor integers.
+            If the values are not of the type of the labels, or with `indices` not integers.
         """
+        by_index = _checks.flag(indices, "indices")
         try:
-            return self._indices(values, name)
+            return self._indices(values, name, by_index)
         except (TypeError, ValueError) as error:
             if not secret:
                 raise
             kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name} must {WANTED[kind]}; they are not shown here, as they may be answers")
 
-    def _indices(self, values: Any, name: str) -> NDArray[np.intp]:
+    def _indices(self, values: Any, name: str, by_index: bool) -> NDArray[np.intp]:
         array = _checks.as_array(values, name)
+        integers = array.dtype.kind in "iu"
+        text = self._label_type is str
         categories = getattr(getattr(values, "dtype", None), "categories", None)
-        if categories is not None and self._label_type is str and array.dtype.kind in "iu":
+        if categories is not None and integers and (text or by_index):
             raise TypeError(f"{name} must be labels, got categories that are integers")
         if array.ndim > 1:
             raise ValueError(f"{name} must be one value or one-dimensional, got {array.shape}")
         if array.size == 0:
             return np.empty(0, dtype=np.intp)
+        if by_index and not integers:
+            raise TypeError(f"{name} must be integers with indices=True, got type {array.dtype}")
         if array.dtype.kind in "OU":
             strings = values if isinstance(values, list | tuple) else array.ravel().tolist()
             return self._indices_of_strings(strings, name).reshape(array.shape)
-        if array.dtype.kind not in "iu":
+        if not integers:
             raise TypeError(f"{name} must be labels or indices, got values of type {array.dtype}")
-        if self._label_type is int and not isinstance(self.labels, range):
+        if text and not by_index:
+            raise TypeError(
+                f"{name} must be labels, which are strings here, got integers; "
+                "if they are indices, pass indices=True"
+            )
+        if not by_index and not isinstance(self.labels, range):
             return self._look_up(array.ravel().tolist(), name).reshape(array.shape)
         outside = array[(array < 0) | (array >= self.size)]
         if outside.size:
             raise ValueError(f"{name} must lie in 0..{self.size - 1}, got {outside[0]}")
         return array.astype(np.intp)
+
+    def _place(self, label: object) -> int | None:
+        """Return the index of a label, or None where it is not one."""
+        if self._label_type is str:
+            return self._position.get(label) if isinstance(label, str) else None
+        if isinstance(label, bool) or not isinstance(label, int | np.integer):
+            return None
+        if isinstance(self.labels, range):
+            return int(label) if 0 <= label < self.size else None
+        return self._position.get(label)
 
     @property
     def _label_type(self) -> type:
@@ -289,13 +333,15 @@ class ProductDomain(Domain):
         """The numbers of values of the factors; the cells of an array of this shape, row by row."""
         return tuple(factor.size for factor in self.factors.values())
 
-    def cells(self, **values: Any) -> NDArray[np.intp]:
+    def cells(self, *, indices: bool = False, **values: Any) -> NDArray[np.intp]:
         """Return the indices of cells from the answers to all factors.
 
         Parameters
         ----------
-        **values : label, index, or one-dimensional array of either
-            The values of each factor by its name (see `Domain.indices`): of one user or of many.
+        indices : bool, optional
+            Whether all values are indices (see `Domain.indices`).
+        **values : label, int, or one-dimensional array of either
+            The values of each factor by its name: of one user or of many.
 
         Returns
         -------
@@ -311,19 +357,20 @@ class ProductDomain(Domain):
         if values.keys() != self.factors.keys():
             raise ValueError(f"values must be of {', '.join(self.factors)}, got {[*values]}")
         levels = [
-            factor.indices(values[name], name, secret=True) for name, factor in self.factors.items()
+            factor.indices(values[name], name, secret=True, indices=indices)
+            for name, factor in self.factors.items()
         ]
         if len({level.shape for level in levels} - {()}) > 1:
             lengths = ", ".join(str(level.shape) for level in levels)
             raise ValueError(f"values must hold one for each user, got shapes {lengths}")
         return np.asarray(np.ravel_multi_index(levels, self.shape), dtype=np.intp)
 
-    def marginal(self, vector: ArrayLike, *names: str) -> NDArray[np.float64]:
+    def marginal(self, vector: PerValue, *names: str) -> NDArray[np.float64]:
         """Return the sums of a vector over all factors but some, such as a marginal distribution.
 
         Parameters
         ----------
-        vector : (k,) array_like
+        vector : (k,) array_like, or mapping or Series by label
             A number for each cell, such as an estimate.
         *names : str
             The factors that stay, in the order of the result's axes.
@@ -336,9 +383,11 @@ class ProductDomain(Domain):
         Raises
         ------
         ValueError, TypeError
-            If the vector is not k finite numbers, or a name is that of no factor or repeated.
+            If the vector is not k finite numbers, its labels are not those of the cells, or a name
+            is that of no factor or repeated.
         """
-        table = _checks.numbers(vector, "vector", (self.size,)).astype(float).reshape(self.shape)
+        numbers = _checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
+        table = numbers.astype(float).reshape(self.shape)
         for name in names:
             _checks.choice(name, "names", self.factors)
         if len(set(names)) < len(names):
@@ -358,7 +407,7 @@ class ProductDomain(Domain):
 
         Parameters
         ----------
-        **levels : label, collection of labels, or mapping of label to float
+        **levels : label, collection of labels, or mapping or Series of label to float
             For each of some factors the values that count 1, or the weight of each value; others
             count 0. The weight of a cell is the product.
 
@@ -383,6 +432,20 @@ class ProductDomain(Domain):
     def _index(self, pandas: Any) -> Any:
         levels = [factor.labels for factor in self.factors.values()]
         return pandas.MultiIndex.from_product(levels, names=[*self.factors])
+
+    def _place(self, label: object) -> int | None:
+        """Return the index of a cell by its label, or by a tuple of the labels of its factors."""
+        if not isinstance(label, tuple):
+            return super()._place(label)
+        if len(label) != len(self.factors):
+            return None
+        cell = 0
+        for factor, part in zip(self.factors.values(), label, strict=True):
+            level = factor._place(part)
+            if level is None:
+                return None
+            cell = cell * factor.size + level
+        return cell
 
     def _content(self) -> tuple[Hashable, ...]:
         return *self.factors.items(), self.sensitive.tobytes()
@@ -422,25 +485,111 @@ def _cells(factors: Mapping[str, Domain]) -> Iterable[tuple[Label, ...]]:
     return product(*(factor.labels for factor in factors.values()))
 
 
-def weights_of(domain: Domain, weights: Any) -> NDArray[np.float64]:
-    """Return a weight for each value: as given, or by labels as in `ProductDomain.weights`."""
-    if not isinstance(weights, Mapping):
-        array = _checks.as_array(weights, "weights")
-        if not array.size or array.ndim != 1 or not isinstance(array[0], str):
-            return _checks.numbers(array, "weights", (domain.size,)).astype(float)
-    if not len(weights):
+def chosen_values(
+    domain: Domain, values: Any, name: str = "values", secret: bool = False
+) -> NDArray[np.intp]:
+    """Return the indices of values that are chosen, by labels or, if these are strings, by indices.
+
+    An argument that chooses some values of the domain is no data, in which integers may be codes.
+    """
+    by_index = domain._label_type is str and _checks.as_array(values, name).dtype.kind in "iu"
+    return domain.indices(values, name, secret, indices=by_index)
+
+
+def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> Any:
+    """Return what has a number for each value in the order of the domain.
+
+    A mapping or a pandas Series goes by its labels; if it may be partial, what it lacks is 0.
+    Anything else goes by position and is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing, unknown or repeated, which the message names, or a number is not
+        finite.
+    TypeError
+        If one is no real number.
+    """
+    if not _has_labels(values):
+        return values
+    mapping = isinstance(values, Mapping)
+    labels = list(values if mapping else _index_of(domain, values, name))
+    numbers = _checks.numbers(list(values.values()) if mapping else values, name, (-1,))
+    places = []
+    for label in labels:
+        place = domain._place(label)
+        if place is None:
+            raise ValueError(f"{name}: {label!r} is not a label of the domain")
+        places.append(place)
+    times = np.bincount(np.array(places, dtype=np.intp), minlength=domain.size)
+    most, least = int(times.argmax()), int(times.argmin())
+    if times[most] > 1:
+        repeated = domain.labels[most]
+        raise ValueError(f"{name} must hold each label once, got {repeated!r} {times[most]} times")
+    if times[least] == 0 and not partial:
+        missing = domain.labels[least]
+        raise ValueError(f"{name} must hold a number for each value, got none for {missing!r}")
+    ordered = np.zeros(domain.size, dtype=numbers.dtype)
+    ordered[places] = numbers
+    return ordered
+
+
+def _has_labels(values: Any) -> bool:
+    """Tell a mapping or a pandas Series, which is known by its index; lists have a method `index`.
+
+    pandas need not be installed, and is not imported.
+    """
+    index = getattr(values, "index", None)
+    return isinstance(values, Mapping) or not (index is None or callable(index))
+
+
+def _index_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:
+    """Return the labels of a pandas Series; levels of its index that have names go by these."""
+    names = list(getattr(series.index, "names", ()))
+    if len(names) < 2 or not isinstance(domain, ProductDomain) or not any(names):
+        return list(series.index)
+    factors = [*domain.factors]
+    if sorted(map(str, names)) != sorted(factors):
+        raise ValueError(f"{name} must be indexed by {', '.join(factors)}, got {names}")
+    order = [names.index(factor) for factor in factors]
+    return [tuple(label[level] for level in order) for label in series.index]
+
+
+def weights_of(domain: Domain, weights: Weights) -> NDArray[np.float64]:
+    """Return a weight for each value: as given, by labels, or 1 for those of a group."""
+    group: Any = _collected(weights)
+    if group is weights and not _has_labels(weights) and not _are_labels(domain, weights):
+        return _checks.numbers(weights, "weights", (domain.size,)).astype(float)
+    if not len(group):
         raise ValueError("weights must be of at least one value, got none")
-    return _weights(domain, weights, "weights")
+    return _weights(domain, group, "weights")
+
+
+def _are_labels(domain: Domain, weights: Any) -> bool:
+    """Tell whether an array holds labels: strings or, where labels are integers, not k integers."""
+    array = _checks.as_array(weights, "weights")
+    if array.ndim != 1 or array.size == 0:
+        return False
+    if array.dtype.kind in "iu":
+        return domain._label_type is int and array.size != domain.size
+    return isinstance(array[0], str)
 
 
 def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     """Return the weight of each value of a factor."""
+    if _has_labels(levels):
+        return np.asarray(per_value(factor, levels, name, partial=True), dtype=float)
     weights = np.zeros(factor.size)
-    graded = isinstance(levels, Mapping)
-    indices = factor.indices([*levels] if graded else np.atleast_1d(levels), name)
-    _checks.positions(indices, name, factor.size)
-    weights[indices] = [_checks.real(w, name) for w in levels.values()] if graded else 1
+    indices = factor.indices(np.atleast_1d(_collected(levels)), name)
+    weights[_checks.positions(indices, name, factor.size)] = 1
     return weights
+
+
+def _collected(group: Any) -> Any:
+    """Return a single label, a set or what an iterator yields as a list, others as they are."""
+    if isinstance(group, str):
+        return [group]
+    return list(group) if isinstance(group, Set | Iterator) else group
 
 
 def _labels(values: int | Iterable[Label]) -> Sequence[Label]:

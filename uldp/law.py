@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from uldp import _checks
 from uldp._fields import set_fields
 from uldp.decoders import Decoder
-from uldp.domain import Domain
+from uldp.domain import Domain, PerValue, per_value
 
 __all__ = ["Law"]
 
@@ -77,7 +77,7 @@ class Law(ABC):
         """The shape of a tally's counts, (k,) unless said otherwise."""
         return (self.domain.size,)
 
-    def second_moment(self, p: ArrayLike) -> NDArray[np.float64]:
+    def second_moment(self, p: PerValue) -> NDArray[np.float64]:
         """Return M(p) = E_p[D_y D_yᵀ], where the row D_y is the empirical estimate from a report y.
 
         The covariance of the estimate from n users drawn independently from p is (M(p) - p pᵀ)/n.
@@ -85,7 +85,7 @@ class Law(ABC):
 
         Parameters
         ----------
-        p : (k,) array_like
+        p : (k,) array_like or mapping of label to float
             A distribution, or any vector: M is affine in p, so that an unbiased estimate of p gives
             one of M(p).
 
@@ -96,9 +96,10 @@ class Law(ABC):
         Raises
         ------
         ValueError, TypeError
-            If p is not k finite numbers.
+            If p is not k finite numbers, or its labels are not those of the domain.
         """
-        vector = _checks.numbers(p, "p", (self.domain.size,)).astype(float)
+        given = per_value(self.domain, p, "p")
+        vector = _checks.numbers(given, "p", (self.domain.size,)).astype(float)
         return self.decoder.apply_second_moment(vector, np.eye(vector.size))
 
     def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:

@@ -24,6 +24,7 @@ from uldp import _ascent, _checks
 from uldp._fields import set_fields
 from uldp._packed import PackedSets
 from uldp._passes import Sums, over_sets
+from uldp.domain import PerValue, per_value
 from uldp.law import Law
 from uldp.tallies import Summary
 
@@ -221,7 +222,7 @@ def _climb(
 
 
 def em(
-    evidence: Evidence, start: ArrayLike, steps: int = 1000, tolerance: float = 0.0
+    evidence: Evidence, start: PerValue, steps: int = 1000, tolerance: float = 0.0
 ) -> NDArray[np.float64]:
     """Return what expectation maximization reaches (the paper's EM reconstruction).
 
@@ -233,7 +234,7 @@ def em(
     ----------
     evidence : Evidence
         Of at least one report.
-    start : (k,) array_like
+    start : (k,) array_like or mapping of label to float
         The distribution to start from; entries of 0 stay 0 unless they are revealed.
     steps : int, optional
         The largest number of iterations.
@@ -251,7 +252,7 @@ def em(
     """
     _checks.instance(evidence, "evidence", Evidence)
     law, n = evidence.law, evidence.n
-    p = _checks.distribution(start, "start", law.domain.size)
+    p = _checks.distribution(per_value(law.domain, start, "start"), "start", law.domain.size)
     steps = _checks.whole(steps, "steps", least=0)
     tolerance = _checks.nonnegative(tolerance, "tolerance")
     if n == 0:
@@ -271,7 +272,7 @@ def em(
     return p
 
 
-def log_likelihood(evidence: Evidence, p: ArrayLike) -> float:
+def log_likelihood(evidence: Evidence, p: PerValue) -> float:
     """Return the log-likelihood of all reports at p, up to a constant that does not depend on p.
 
     This is Σ log p(j) over the revealed values j plus Σ log(1 + (e^ε - 1) p(A)) over the sets A
@@ -281,7 +282,7 @@ def log_likelihood(evidence: Evidence, p: ArrayLike) -> float:
     ----------
     evidence : Evidence
         What the reports say.
-    p : (k,) array_like
+    p : (k,) array_like or mapping of label to float
         A distribution of the values.
 
     Returns
@@ -296,7 +297,7 @@ def log_likelihood(evidence: Evidence, p: ArrayLike) -> float:
     """
     _checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
-    p = _checks.distribution(p, "p", law.domain.size)
+    p = _checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)
     protected = (
         _sums(evidence, p[law.sensitive], climbing=True).log + law.epsilon * evidence.times.sum()
     )

@@ -16,14 +16,14 @@ distribution over X_N, and if m_S < m_N at p(X_S) = 1 still, that over X_S.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from uldp import _checks
-from uldp.domain import weights_of
+from uldp.domain import PerValue, Weights, per_value, weights_of
 from uldp.law import Law
 
 __all__ = [
@@ -46,14 +46,14 @@ LOSSES: tuple[Loss, ...] = ("l1", "l2")
 PRECISION = 1e-12
 
 
-def variances(law: Law, p: ArrayLike) -> NDArray[np.float64]:
+def variances(law: Law, p: PerValue) -> NDArray[np.float64]:
     """Return n times the variance of each entry of the empirical estimate.
 
     Parameters
     ----------
     law : Law
         Any law.
-    p : (k,) array_like
+    p : (k,) array_like or mapping of label to float
         The true distribution, from which n users are drawn independently.
 
     Returns
@@ -66,10 +66,10 @@ def variances(law: Law, p: ArrayLike) -> NDArray[np.float64]:
         If p is not a distribution over the domain.
     """
     _checks.instance(law, "law", Law)
-    return law.decoder.variances(_checks.distribution(p, "p", law.domain.size))
+    return law.decoder.variances(_distribution(law, p))
 
 
-def total_variance(law: Law, weights: Any, p: ArrayLike | None = None) -> float:
+def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> float:
     """Return n times the variance of a linear combination Σ w(x) p̂(x) of the empirical estimate.
 
     Parameters
@@ -78,7 +78,7 @@ def total_variance(law: Law, weights: Any, p: ArrayLike | None = None) -> float:
         Any law.
     weights : (k,) array_like, collection of labels, or mapping of label to float
         The w(x); for a group the labels of its values, or the weight of each label.
-    p : (k,) array_like, optional
+    p : (k,) array_like or mapping of label to float, optional
         The true distribution, from which n users are drawn independently. By default the largest
         variance over all of them, which is that over c of the least mean square of the distance
         from c, min_c max_x E[(D_y · w - c)² | x], by the minimax theorem.
@@ -96,7 +96,7 @@ def total_variance(law: Law, weights: Any, p: ArrayLike | None = None) -> float:
     w -= law.decoder.sums_to_one * w.mean()
     moments = law.decoder.moments_of_total(w)
     if p is not None:
-        p = _checks.distribution(p, "p", law.domain.size)
+        p = _distribution(law, p)
         return max(float(p @ moments - (p @ w) ** 2), 0.0)
     low, high = float(w.min()), float(w.max())
 
@@ -110,14 +110,14 @@ def total_variance(law: Law, weights: Any, p: ArrayLike | None = None) -> float:
     return float(min(found.fun, largest_square(low), largest_square(high)))
 
 
-def l1_loss(law: Law, p: ArrayLike, n: int, exact: bool = False) -> float:
+def l1_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
     """Return the expected l1 loss E Σ|p̂(x) - p(x)|; the total variation is half of it.
 
     Parameters
     ----------
     law : Law
         Any law.
-    p : (k,) array_like
+    p : (k,) array_like or mapping of label to float
         The true distribution, from which n users are drawn independently.
     n : int
         The number of users, at least 1.
@@ -138,11 +138,11 @@ def l1_loss(law: Law, p: ArrayLike, n: int, exact: bool = False) -> float:
     n = _checks.whole(n, "n", least=1)
     if not _checks.flag(exact, "exact"):
         return float(np.sqrt(2 * variances(law, p) / (np.pi * n)).sum())
-    p = _checks.distribution(p, "p", law.domain.size)
+    p = _distribution(law, p)
     return float(law.decoder.absolute_deviations(p, n).sum())
 
 
-def l2_loss(law: Law, p: ArrayLike, n: int, exact: bool = False) -> float:
+def l2_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
     """Return the expected squared l2 loss E Σ(p̂(x) - p(x))², the paper's MSE.
 
     It is exact for every n, so that `exact` changes nothing (Propositions 15 and 18, eqs. 25 and
@@ -152,7 +152,7 @@ def l2_loss(law: Law, p: ArrayLike, n: int, exact: bool = False) -> float:
     ----------
     law : Law
         Any mechanism.
-    p : (k,) array_like
+    p : (k,) array_like or mapping of label to float
         The true distribution, from which n users are drawn independently.
     n : int
         The number of users, at least 1.
@@ -236,3 +236,7 @@ def worst_case_mass(law: Law, loss: Loss) -> float:
         slope_S, slope_N = ((one.not_other - one.other) / one.gain for one in (in_S, in_N))
         mass = (slope_S - slope_N + 2 / N.size) / (2 / S.size + 2 / N.size)
     return float(np.clip(mass, 0, 1))
+
+
+def _distribution(law: Law, p: PerValue) -> NDArray[np.float64]:
+    return _checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)

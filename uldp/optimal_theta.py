@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from uldp import _checks, losses
+from uldp.domain import PerValue, per_value
 from uldp.mechanisms.rappor import UtilityOptimizedRappor
 from uldp.mechanisms.theta import (
     l2_log_odds,
@@ -37,7 +37,7 @@ LARGEST_LOG_ODDS = 36.0
 
 
 def best_theta(
-    mechanism: UtilityOptimizedRappor, loss: losses.Loss = "l2", p: ArrayLike | None = None
+    mechanism: UtilityOptimizedRappor, loss: losses.Loss = "l2", p: PerValue | None = None
 ) -> float:
     """Return the θ with which a mechanism of this domain and ε has the least loss.
 
@@ -47,7 +47,7 @@ def best_theta(
         A uRAP or RAPPOR, with any θ.
     loss : {"l1", "l2"}, optional
         The loss; l1 is that of the central limit theorem.
-    p : (k,) array_like, optional
+    p : (k,) array_like or mapping of label to float, optional
         The true distribution. By default θ is that of the least worst case over all p.
 
     Returns
@@ -65,7 +65,8 @@ def best_theta(
     _checks.instance(mechanism, "mechanism", UtilityOptimizedRappor)
     _checks.choice(loss, "loss", losses.LOSSES)
     if p is not None:
-        p = _checks.distribution(p, "p", mechanism.domain.size)
+        given = per_value(mechanism.domain, p, "p")
+        p = _checks.distribution(given, "p", mechanism.domain.size)
     s, nu, epsilon = mechanism.sensitive.size, mechanism.nonsensitive.size, mechanism.epsilon
     if s == 0:
         return 1.0

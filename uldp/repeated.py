@@ -19,11 +19,11 @@ from itertools import pairwise, product
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from uldp import _checks
 from uldp._fields import set_fields
-from uldp.domain import Domain
+from uldp.domain import Domain, PerValue
 from uldp.losses import LOSSES, Loss, l1_loss, l2_loss, worst_case
 from uldp.mechanisms import (
     MECHANISMS,
@@ -425,7 +425,7 @@ def plans(
     n: int,
     loss: Loss = "l2",
     fixed: bool = False,
-    p: ArrayLike | None = None,
+    p: PerValue | None = None,
 ) -> list[Plan]:
     """Return all plans for T surveys of the same users at one total level, the best first.
 
@@ -448,7 +448,7 @@ def plans(
         The loss of the estimate of each survey, by the central limit theorem or exact.
     fixed : bool, optional
         Whether no answer can change, or only those of the first day are asked for.
-    p : (k,) array_like, optional
+    p : (k,) array_like or mapping of label to float, optional
         The distribution of the answers in each survey; by default the worst case of each plan.
 
     Returns
@@ -505,7 +505,7 @@ def plan(
     n: int,
     loss: Loss = "l2",
     fixed: bool = False,
-    p: ArrayLike | None = None,
+    p: PerValue | None = None,
 ) -> Plan:
     """Return the plan of the least loss for T surveys of the same users (see `plans`).
 
@@ -523,7 +523,7 @@ def plan(
         The loss of the estimate of each survey.
     fixed : bool, optional
         Whether no answer can change, or only those of the first day are asked for.
-    p : (k,) array_like, optional
+    p : (k,) array_like or mapping of label to float, optional
         The distribution of the answers in each survey; by default the worst case of each plan.
 
     Raises

@@ -485,6 +485,9 @@ class Tallies(Mapping[str, Tally]):
                 raise ValueError(
                     f"{where}.question must be {name!r}, got {excerpt(one['question'])}"
                 )
+            is_array = isinstance(one["counts"], list)
+            if not is_array:
+                raise TypeError(f"{where}.counts must be an array, got {excerpt(one['counts'])}")
             tallies[name] = Tally(survey.questions[name], one["n"], one["counts"])
         return cls(survey, tallies)
 

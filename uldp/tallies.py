@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 from uldp._fields import set_fields
+from uldp.domain import PER_VALUE, per_value
 from uldp.law import Law
 
 __all__ = ["Summary", "Tally"]
+
+MOST_REPORTS = 2**53
+"""Up to here every whole number is a float, as in JavaScript."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,26 +79,31 @@ class Tally(Summary):
     law : Law
         The mechanism that made the reports.
     n : int
-        The number of reports.
-    counts : array_like of int, of shape `law.tally_shape`
+        The number of reports, at most 2^53.
+    counts : array_like of int, of shape `law.tally_shape`, or mapping of label to int
         For each value the number of reports that support it, shape (k,), unless the mechanism says
         otherwise.
 
     Raises
     ------
     ValueError
-        If n or a count is negative or not whole, or no n reports have these counts.
+        If n or a count is negative, not whole or above 2^53, labels are not those of the domain, or
+        no n reports have these counts.
     TypeError
         If an argument is of the wrong type.
     """
 
     n: int
-    counts: NDArray[np.int64]
+    counts: Annotated[NDArray[np.int64], PER_VALUE]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        n = _checks.whole(self.n, "n", least=0)
-        counts = _checks.counts(self.counts, "counts", *self.law.tally_shape)
+        n = _checks.whole(self.n, "n", least=0, most=MOST_REPORTS)
+        shape, domain = self.law.tally_shape, self.law.domain
+        given = per_value(domain, self.counts, "counts")
+        if given is not self.counts and shape != (domain.size,):
+            raise TypeError(f"counts must be an array of shape {shape} here, got {self.counts!r}")
+        counts = _checks.counts(given, "counts", *shape)
         if counts.max() > n:
             raise ValueError(f"counts must not exceed n = {n}, got {counts.max()}")
         for met, condition in self.law.count_conditions(counts, n):

@@ -35,7 +35,7 @@ NOT_SURVEYS = [
 
 @cache
 def reports_of(mechanism: uldp.Mechanism) -> np.ndarray:
-    return mechanism.privatize(np.arange(20) % K, rng=1)
+    return mechanism.privatize(np.arange(20) % K, rng=1, indices=True)
 
 
 def not_of_the_type(mechanism: uldp.Mechanism) -> list[object]:

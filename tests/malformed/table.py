@@ -104,6 +104,7 @@ NOT_LABELS = [  # what is no value of `DOMAIN`, nor an array of some
     *([[0], [0, 1]], [1j], [math.nan], np.array(["2019-08-14"], dtype="datetime64[D]")),
     np.ma.masked_array([0, 1], mask=[True, False]),
 ]
+NOT_INDICES = [*NOT_LABELS, "a", ["a"], ["a", "b"]]
 NOT_STOCHASTIC = [
     *NOT_ARRAYS,
     *(None, 1.0, [0.5, 0.5], [], [[]], np.empty((0, 2)), [[[1.0]]]),

@@ -37,10 +37,11 @@ def calls_of_attacks() -> list[Call]:
     p, share = (UNIFORM, distribution(K)), (0.1, real(-0.1, 1.1))
     ends = [*NOT_ARRAYS, None, 0.5, [0.5], [0.6, 0.5], [0, np.nan], [None, 1], ["0", "1"], [[0, 1]]]
     below_1 = (0.1, real(-0.1, 1.1, 1))
+    known = ({"home": KNOWN, "work": KNOWN}, NOT_BACKGROUNDS)
     for_urr = (None, [{}, {"home": KNOWN}, 1])
     return [
         call(attacks.influence, mechanism=mechanism, background=for_urr),
-        call(attacks.influence, mechanism=(PUM, []), background=(None, NOT_BACKGROUNDS)),
+        call(attacks.influence, mechanism=(PUM, []), background=known),
         call(attacks.worst_report, mechanism=mechanism, targets=targets, background=for_urr),
         call(
             attacks.gain,
@@ -57,6 +58,14 @@ def calls_of_attacks() -> list[Call]:
             interval=((0.1, 0.2), ends),
             share=below_1,
             background=for_urr,
+        ),
+        *(
+            call(function, mechanism=(PUM, []), targets=([1], []), background=known, **others)
+            for function, others in (
+                (attacks.worst_report, {}),
+                (attacks.gain, {"p": (KNOWN, distribution(3)), "share": share}),
+                (attacks.unforged, {"interval": ((0.1, 0.2), []), "share": below_1}),
+            )
         ),
         call(
             attacks.users_needed,

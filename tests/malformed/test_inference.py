@@ -44,7 +44,7 @@ def calls_of_inference() -> list[Call]:
     of_tally = {"tally": "tally|reports"}
     level, weighted = (..., real(0, 1, -1, 2)), (UNIFORM, weights())
     flag = ..., NOT_FLAGS
-    tagged = personalized.TaggedDomain(uldp.Domain(K, [0]), ["home"])
+    tagged = personalized.TaggedDomain(uldp.Domain([*"abcde"], ["a"]), ["home"])
     common = uldp.UtilityOptimizedRR(tagged, 1.0)
     of_common = common.tally([0, 1, 5, 2])
     not_background = [

@@ -24,6 +24,7 @@ from malformed.table import (
     HUGE,
     NOT_DOMAINS,
     NOT_FLAGS,
+    NOT_INDICES,
     NOT_LABELS,
     NOT_LOSSES,
     NOT_MECHANISMS,
@@ -114,7 +115,13 @@ def calls_of_mechanism(mechanism: uldp.Mechanism) -> list[Call]:
         "exact": (..., NOT_FLAGS),
     }
     return [
-        call(mechanism.privatize, values=([0], NOT_LABELS), rng=(..., NOT_SEEDS)),
+        call(
+            mechanism.privatize,
+            values=(["a"], [*NOT_LABELS, 0, [0, 1]]),
+            rng=(..., NOT_SEEDS),
+            indices=(False, NOT_FLAGS),
+        ),
+        call(mechanism.privatize, values=([0], NOT_INDICES), indices=(True, [])),
         call(mechanism.tally, reports=(reports, wrong)),
         call(mechanism.check, reports=(reports, wrong)),
         call(mechanism.second_moment, p=(UNIFORM, vector(K, 1 / K))),

@@ -6,14 +6,14 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uldp import _checks
 from uldp._fields import set_fields
-from uldp.domain import Domain
+from uldp.domain import PER_VALUE, Domain, per_value
 
 __all__ = [
     "AGES",
@@ -31,6 +31,8 @@ AGES = ("under 1", "1-12", "13-19", "20-29", "30-39", "40-49", "50-64", "65+")
 MARITAL = ("married", "widowed", "divorced", "separated", "never married")
 SEXES = ("male", "female")
 
+Counts = Annotated[NDArray[np.int64], PER_VALUE]
+
 _TAGS = {"Home (private)": "home", "Office": "office"}
 _ROW_EDGES = [round(40.7 + 0.004 * i, 3) for i in range(26)]
 _COLUMN_EDGES = [round(-74.04 + 0.0048 * i, 4) for i in range(26)]
@@ -44,7 +46,7 @@ class Histogram:
     ----------
     domain : Domain
         The k values and which of them are sensitive.
-    counts : (k,) array of int
+    counts : (k,) array_like of int, or mapping of label to int
         The number of people at each value; kept as a read-only copy.
     source : str
         Where the counts come from, and under which license.
@@ -59,7 +61,7 @@ class Histogram:
     """
 
     domain: Domain
-    counts: NDArray[np.int64] = field(repr=False)
+    counts: Counts = field(repr=False)
     source: str
 
     def __post_init__(self) -> None:
@@ -67,7 +69,8 @@ class Histogram:
         _checks.instance(self.source, "source", str)
         tables = [f.name for f in fields(self) if f.name not in ("domain", "source")]
         for name in tables:
-            table = _checks.counts(getattr(self, name), name, self.domain.size).copy()
+            given = per_value(self.domain, getattr(self, name), name)
+            table = _checks.counts(given, name, self.domain.size).copy()
             set_fields(self, **{name: table})
         if not self.counts.any():
             raise ValueError("counts must include at least one person, got only zeros")
@@ -107,10 +110,10 @@ class GridHistogram(Histogram):
         The edges of the grid in degrees.
     """
 
-    home: NDArray[np.int64] = field(repr=False)
-    office: NDArray[np.int64] = field(repr=False)
-    home_places: NDArray[np.int64] = field(repr=False)
-    office_places: NDArray[np.int64] = field(repr=False)
+    home: Counts = field(repr=False)
+    office: Counts = field(repr=False)
+    home_places: Counts = field(repr=False)
+    office_places: Counts = field(repr=False)
 
     shape: ClassVar[tuple[int, int]] = (25, 25)
     latitude: ClassVar[tuple[float, float]] = (_ROW_EDGES[0], _ROW_EDGES[-1])

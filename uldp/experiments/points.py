@@ -215,7 +215,7 @@ def measure(
     mechanism = _mechanism(point, rng)
     counts = _users(point, rng)
     reports = (
-        mechanism.privatize(np.repeat(np.arange(counts.size), counts), rng)
+        mechanism.privatize(np.repeat(np.arange(counts.size), counts), rng, indices=True)
         if point.reports
         else mechanism.simulate(counts, rng)
     )

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks, inference
 from uldp.datasets import GridHistogram
+from uldp.domain import Domain, PerValue, chosen_values, per_value
 from uldp.estimators import empirical
 from uldp.figures import style
 from uldp.figures.style import Look, Panels
@@ -92,7 +93,7 @@ def estimates_by_rank(
 def estimates_with_errors(
     tallies: Mapping[str, Tally],
     values: ArrayLike | None = None,
-    truth: ArrayLike | None = None,
+    truth: PerValue | None = None,
     level: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
@@ -103,9 +104,9 @@ def estimates_with_errors(
     tallies : mapping of str to Tally
         By the mechanism's name, or another one for each; all over the same values.
     values : array_like of labels or indices, optional
-        The values to draw, from the top; by default all, in the order of the domain. A star stands
-        behind those that are sensitive.
-    truth : (k,) array_like, optional
+        The values to draw, from the top, as labels or (where they are strings) as indices; by
+        default all, in the order of the domain. A star stands behind those that are sensitive.
+    truth : (k,) array_like or mapping of label to float, optional
         The true distribution, drawn as upright strokes.
     level : float, optional
         The probability that an interval holds its share (see `inference.intervals`).
@@ -128,7 +129,7 @@ def estimates_with_errors(
     domain = domains[0]
     if any(other.labels != domain.labels for other in domains):
         raise ValueError("tallies must be over the same values")
-    shown = domain.indices(np.arange(domain.size) if values is None else values, "values")
+    shown = np.arange(domain.size) if values is None else chosen_values(domain, values)
     rows = np.arange(shown.size)
     ax = style.one_axes(ax, 0.9 + shown.size * (0.14 + 0.12 * len(tallies)))
     named = not style.STYLES.keys().isdisjoint(tallies)
@@ -144,7 +145,7 @@ def estimates_with_errors(
     keys = {name: look | {"linestyle": "-"} for name, look in looks.items()}
     if truth is not None:
         stroke: Look = {"color": "black", "marker": "|", "linestyle": "", "markeredgewidth": 1.6}
-        shares = 100 * _checks.distribution(truth, "truth", domain.size)[shown]
+        shares = 100 * _shares(domain, truth, "truth")[shown]
         for place in places:
             ax.plot(shares, rows + place, **stroke | {"markersize": 9})
         keys |= {"truth": stroke | {"markersize": 9}}
@@ -159,8 +160,8 @@ def estimates_with_errors(
 
 
 def estimate_maps(
-    truth: ArrayLike,
-    estimates: Mapping[str, ArrayLike],
+    truth: PerValue,
+    estimates: Mapping[str, PerValue],
     grid: GridHistogram,
     axes: Panels = None,
 ) -> NDArray[Any]:
@@ -171,9 +172,9 @@ def estimate_maps(
 
     Parameters
     ----------
-    truth : (cells,) array_like
+    truth : (cells,) array_like or mapping of label to float
         The true distribution, in the first panel; the second holds the key.
-    estimates : mapping of str to (cells,) array_like
+    estimates : mapping of str to (cells,) array_like or mapping of label to float
         Distributions by the title of their map, two in a row from the second row on.
     grid : GridHistogram
         The grid and its hospital cells.
@@ -190,9 +191,8 @@ def estimate_maps(
     ValueError
         If a map is not a distribution over the cells.
     """
-    cells = grid.domain.size
-    percent = {"truth": 100 * _checks.distribution(truth, "truth", cells)} | {
-        title: 100 * _checks.distribution(values, f"estimates[{title!r}]", cells)
+    percent = {"truth": 100 * _shares(grid.domain, truth, "truth")} | {
+        title: 100 * _shares(grid.domain, values, f"estimates[{title!r}]")
         for title, values in estimates.items()
     }
     norm = PowerNorm(0.5, vmin=0, vmax=max(values.max() for values in percent.values()))
@@ -216,6 +216,10 @@ def estimate_maps(
     outlined = Patch(facecolor="#31446B", edgecolor="white", label=hospital)
     key.legend(handles=[outlined], loc="upper center", frameon=False, handlelength=0.7)
     return axes
+
+
+def _shares(domain: Domain, p: PerValue, name: str) -> NDArray[np.float64]:
+    return _checks.distribution(per_value(domain, p, name), name, domain.size)
 
 
 def _cells(grid: GridHistogram) -> list[Rectangle]:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from uldp import _checks
 from uldp.datasets import GridHistogram
+from uldp.domain import PerValue, per_value
 from uldp.figures import style
 from uldp.figures.style import Panels
 from uldp.mechanisms import UtilityOptimizedRR
@@ -46,7 +47,7 @@ def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
     labels = [str(label) for label in common.domain.labels]
     shielded = [labels[index] for index in common.sensitive]
     free = [labels[index] for index in common.nonsensitive]
-    mapped = user.intermediate(np.arange(user.domain.size)).tolist()
+    mapped = user.intermediate(np.arange(user.domain.size), indices=True).tolist()
     secret = {labels[x]: labels[z] for x, z in enumerate(mapped) if x != z}
     values = labels[: user.domain.size]
     common_to_all = {
@@ -84,7 +85,7 @@ def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
 
 
 def maps(
-    panels: Mapping[str, ArrayLike],
+    panels: Mapping[str, PerValue],
     grid: GridHistogram,
     label: str,
     marked: int | None = None,
@@ -97,7 +98,7 @@ def maps(
 
     Parameters
     ----------
-    panels : mapping of str to (cells,) array_like
+    panels : mapping of str to (cells,) array_like or mapping of label to float
         Distributions by the title of their map.
     grid : GridHistogram
         The grid.
@@ -120,10 +121,11 @@ def maps(
     axes = style.make_axes(len(panels), (style.WIDTH, 1.7 * len(panels)), 2, sharey=True, axes=axes)
     (south, north), (west, east) = grid.latitude, grid.longitude
     rows, columns = grid.shape
-    shares = [
-        100 * _checks.distribution(values, f"panels[{title!r}]", grid.domain.size)
-        for title, values in panels.items()
-    ]
+    shares = []
+    for title, values in panels.items():
+        name = f"panels[{title!r}]"
+        ordered = per_value(grid.domain, values, name)
+        shares.append(100 * _checks.distribution(ordered, name, grid.domain.size))
     for start in range(0, len(panels), 2):
         row = slice(start, start + 2)
         norm = PowerNorm(0.5, vmin=0, vmax=np.max(shares[row]))

@@ -116,7 +116,8 @@ def bootstrap(
         if from_tallies:
             again = mechanism.simulate(counts, generator)
         else:
-            again = mechanism.privatize(np.repeat(np.arange(counts.size), counts), generator)
+            users = np.repeat(np.arange(counts.size), counts)
+            again = mechanism.privatize(users, generator, indices=True)
         repetition[:] = mechanism.estimate(again, method, **options)
     low, high = np.quantile(repetitions, [missed / 2, 1 - missed / 2], axis=0)
     doubtful = np.abs(estimate - unbiased) > DOUBTFUL * standard_errors(tally)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from uldp import _checks
 from uldp.decoders import SupportDecoder
+from uldp.domain import PerValue, per_value
 from uldp.estimators import empirical, projected
 from uldp.law import Law
 from uldp.mechanisms.block_decoder import BlockDecoder
@@ -46,7 +47,7 @@ class ChiSquare:
     pvalue: float
 
 
-def goodness_of_fit(tally: Tally, p: ArrayLike) -> ChiSquare:
+def goodness_of_fit(tally: Tally, p: PerValue) -> ChiSquare:
     """Test whether the users were drawn from a given distribution.
 
     The statistic is n (p̂ - p)ᵀ (M(p) - p pᵀ)⁺ (p̂ - p), for RR and uRR Pearson's Σ (c - nm)²/(nm) of
@@ -58,7 +59,7 @@ def goodness_of_fit(tally: Tally, p: ArrayLike) -> ChiSquare:
     ----------
     tally : Tally
         Of at least one report.
-    p : (k,) array_like
+    p : (k,) array_like or mapping of label to float
         The distribution.
 
     Returns
@@ -74,7 +75,8 @@ def goodness_of_fit(tally: Tally, p: ArrayLike) -> ChiSquare:
         If an argument is of the wrong type.
     """
     estimate = empirical(tally)
-    p = _checks.distribution(p, "p", tally.law.domain.size)
+    domain = tally.law.domain
+    p = _checks.distribution(per_value(domain, p, "p"), "p", domain.size)
     if not isinstance(tally.law.decoder, SupportDecoder):
         _check_size(p.size, "tally")
     form, size = _form(tally.law, p), np.array([tally.n])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uldp import _checks
-from uldp.domain import weights_of
+from uldp.domain import Weights, weights_of
 from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors, total_variance
 from uldp.inference.entries import exact, intervals, two_values
@@ -60,7 +60,7 @@ class PersonalizedTotal(Total):
     background_error: float
 
 
-def total(tally: Tally, weights: Any, level: float = 0.95) -> Total:
+def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
     """Estimate a linear combination Σ w(x) p(x): a group, a marginal, a mean score.
 
     The value is Σ w(x) p̂(x) of the empirical estimate, the mean of Z = D_y · w over the reports,
@@ -88,8 +88,10 @@ def total(tally: Tally, weights: Any, level: float = 0.95) -> Total:
     tally : Tally
         Of at least two reports.
     weights : (k,) array_like, collection of labels, or mapping of label to float
-        For a group 1 for its values and 0 for the others, or the labels of its values; or the
-        weight of each label, of which those left out have 0.
+        For a group 1 for its values and 0 for the others, or the labels of its values, of which
+        one alone need not be in a list; or the weight of each label, as a mapping or a pandas
+        Series, of which those left out have 0. Where labels are integers, an array of k numbers
+        holds weights, one of fewer or more integers labels, and a set always labels.
     level : float, optional
         The probability, in (0, 1), that the interval holds the total.
 
@@ -122,7 +124,7 @@ def total(tally: Tally, weights: Any, level: float = 0.95) -> Total:
 def difference(
     before: Tally,
     after: Tally,
-    weights: Any = None,
+    weights: Weights | None = None,
     level: float = 0.95,
     simultaneous: bool = False,
 ) -> Total | Change:
@@ -181,7 +183,7 @@ def difference(
 
 
 def personalized(
-    tally: Tally, background: Background, weights: Any, level: float = 0.95
+    tally: Tally, background: Background, weights: Weights, level: float = 0.95
 ) -> PersonalizedTotal:
     """Estimate a total of the values behind a personalized mechanism (eq. 21 of the paper).
 
@@ -195,7 +197,7 @@ def personalized(
     ----------
     tally : Tally
         Of at least two reports of the common mechanism, over a `TaggedDomain`.
-    background : mapping of str to (k,) array_like
+    background : mapping of str to (k,) array_like or mapping of label to float
         For each tag the distribution π̂_k of the values with that tag. None is left out: an estimate
         that takes π̂_k from the reports is not linear.
     weights : (k,) array_like, collection of labels, or mapping of label to float

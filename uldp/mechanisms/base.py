@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks, estimators, likelihood, losses
 from uldp._chunks import chunks
+from uldp.domain import PerValue, per_value
 from uldp.law import Law
 from uldp.likelihood import Evidence, MaximumLikelihood
-from uldp.tallies import Tally
+from uldp.tallies import MOST_REPORTS, Tally
 
 __all__ = ["Mechanism", "Names", "Seed"]
 
@@ -57,17 +58,20 @@ class Mechanism(Law):
     """The names under which tables and figures show it, each with further fields that it has then.
     """
 
-    def privatize(self, values: Any, rng: Seed = None) -> Any:
+    def privatize(self, values: Any, rng: Seed = None, *, indices: bool = False) -> Any:
         """Perturb each user's value; this is what runs on the user's side.
 
         Parameters
         ----------
-        values : label, index, or one-dimensional array of either
-            The users' true values (see `Domain.indices`).
+        values : label, int, or one-dimensional array of either
+            The users' true values, as labels or, with `indices`, as indices.
         rng : optional
             What `numpy.random.default_rng` takes. None is NumPy's default generator, seeded in each
             call with 128 bits of entropy from the operating system; it is a statistical generator,
             not made to withstand an attacker. For real answers use `uldp.secure.generator()`.
+        indices : bool, optional
+            Whether the values are indices, for which integers are not taken where the labels are
+            strings (see `Domain.indices`).
 
         Returns
         -------
@@ -80,16 +84,13 @@ class Mechanism(Law):
             If a value is not in the domain. What was given is neither in the message nor in the
             context of the exception: it may be an answer.
         """
-        return self._privatize_indices(self.domain.indices(values, secret=True), rng)
-
-    def _privatize_indices(self, indices: NDArray[np.intp], rng: Seed = None) -> Any:
-        """Perturb values that are known to be indices (see `privatize`); they are not checked."""
+        held = self.domain.indices(values, secret=True, indices=indices)
         generator = _checks.generator(rng, "rng")
-        users = np.atleast_1d(indices)
+        users = np.atleast_1d(held)
         reports = np.empty(users.size, dtype=self.report_dtype)
         for chunk in chunks(users.size, USERS_AT_ONCE):
             reports[chunk] = self._perturb(users[chunk], generator)
-        return reports if np.ndim(indices) else reports[0]
+        return reports if held.ndim else reports[0]
 
     def tally(self, reports: ArrayLike) -> Tally:
         """Count the reports, for each value those that support it; the collector keeps no more.
@@ -177,7 +178,7 @@ class Mechanism(Law):
             array = array.astype(dtype.base)
         return array
 
-    def simulate(self, true_counts: ArrayLike, rng: Seed = None) -> Tally:
+    def simulate(self, true_counts: PerValue, rng: Seed = None) -> Tally:
         """Draw a tally with the law of `tally(privatize(...))` on a population.
 
         For the mechanisms of the paper this takes O(k), for block designs of sizes d O(k + s Σ d)
@@ -185,7 +186,7 @@ class Mechanism(Law):
 
         Parameters
         ----------
-        true_counts : (k,) array_like of int
+        true_counts : (k,) array_like of int, or mapping of label to int
             How many users hold each value.
         rng : optional
             What `numpy.random.default_rng` takes.
@@ -193,11 +194,16 @@ class Mechanism(Law):
         Raises
         ------
         ValueError
-            If the counts are not k whole numbers of 0 or more.
+            If the counts are not k whole numbers of 0 or more, 2^53 in all at most, or their labels
+            are not those of the domain.
         """
-        counts = _checks.counts(true_counts, "true_counts", self.domain.size)
+        given = per_value(self.domain, true_counts, "true_counts")
+        counts = _checks.counts(given, "true_counts", self.domain.size)
+        n = int(counts.sum())
+        if n > MOST_REPORTS:
+            raise ValueError(f"true_counts must be of at most {MOST_REPORTS} users, got {n}")
         generator = _checks.generator(rng, "rng")
-        return Tally(self, int(counts.sum()), self._simulate_counts(counts, generator))
+        return Tally(self, n, self._simulate_counts(counts, generator))
 
     def estimate(
         self, reports: ArrayLike | Tally | Evidence, method: str = "empirical", **options: Any
@@ -270,11 +276,11 @@ class Mechanism(Law):
         """
         return likelihood.maximum_likelihood(self._as_evidence(reports), tolerance)
 
-    def l1_loss(self, p: ArrayLike, n: int, exact: bool = False) -> float:
+    def l1_loss(self, p: PerValue, n: int, exact: bool = False) -> float:
         """Return the expected l1 loss of the empirical estimate (see `losses.l1_loss`)."""
         return losses.l1_loss(self, p, n, exact)
 
-    def l2_loss(self, p: ArrayLike, n: int, exact: bool = False) -> float:
+    def l2_loss(self, p: PerValue, n: int, exact: bool = False) -> float:
         """Return the expected squared l2 loss of the empirical estimate (see `losses.l2_loss`)."""
         return losses.l2_loss(self, p, n, exact)
 

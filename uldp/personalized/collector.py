@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 from uldp._fields import set_fields
+from uldp.domain import PerValue, chosen_values, per_value
 from uldp.likelihood import Evidence
 from uldp.mechanisms import Mechanism
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
@@ -18,7 +19,7 @@ from uldp.tallies import Tally
 
 __all__ = ["JointLaw", "LossTerms", "PersonalizedEstimate", "estimate"]
 
-Background = Mapping[str, ArrayLike | None]
+Background = Mapping[str, PerValue | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,14 @@ class JointLaw:
         set_fields(self, probabilities=table)
 
     @classmethod
-    def of_users(cls, domain: TaggedDomain, values: ArrayLike, intermediate: ArrayLike) -> JointLaw:
+    def of_users(
+        cls,
+        domain: TaggedDomain,
+        values: ArrayLike,
+        intermediate: ArrayLike,
+        *,
+        indices: bool = False,
+    ) -> JointLaw:
         """Return the frequencies among users.
 
         Parameters
@@ -65,8 +73,10 @@ class JointLaw:
         values : (n,) array_like
             The users' values in X.
         intermediate : (n,) array_like
-            What their pre-processors make of these, as indices in Z (`SecretMaps.intermediate`) or
-            as its labels.
+            What their pre-processors make of these, in Z, as labels or as the indices that
+            `SecretMaps.intermediate` returns.
+        indices : bool, optional
+            Whether the values are indices (see `Domain.indices`).
 
         Raises
         ------
@@ -74,8 +84,8 @@ class JointLaw:
             If there are no users, or an intermediate value is neither the user's own nor a bot.
         """
         _checks.instance(domain, "domain", TaggedDomain)
-        x = domain.base.indices(values)
-        z = _intermediate_indices(domain, intermediate)
+        x = domain.base.indices(values, indices=indices)
+        z = chosen_values(domain, intermediate, "intermediate")
         if x.shape != z.shape or x.ndim != 1 or not x.size:
             raise ValueError(
                 "values and intermediate must hold one for each user, got shapes "
@@ -153,7 +163,7 @@ class PersonalizedEstimate:
 
     @classmethod
     def of(
-        cls, domain: TaggedDomain, r: ArrayLike, background: Background | None = None
+        cls, domain: TaggedDomain, r: PerValue, background: Background | None = None
     ) -> PersonalizedEstimate:
         """Return the estimate from r̂, however that was made (see `estimate`).
 
@@ -161,9 +171,9 @@ class PersonalizedEstimate:
         ----------
         domain : TaggedDomain
             X and the tags.
-        r : (k + κ,) array_like
+        r : (k + κ,) array_like or mapping of label to float
             r̂ over Z; entries may be negative.
-        background : mapping of str to (k,) array_like or None, optional
+        background : mapping of str to (k,) array_like, mapping of label to float, or None, optional
             For tags of the domain what the collector takes for the distribution of the values with
             that tag; None, or no entry, where nothing is known.
 
@@ -176,7 +186,8 @@ class PersonalizedEstimate:
             If an argument is of the wrong type.
         """
         _checks.instance(domain, "domain", TaggedDomain)
-        r = _checks.numbers(r, "r", (domain.size,)).astype(float)
+        given = per_value(domain, r, "r")
+        r = _checks.numbers(given, "r", (domain.size,)).astype(float)
         return cls(domain, r, _pi(domain, r, background))
 
     @property
@@ -231,7 +242,7 @@ def estimate(
     reports : Tally, Evidence or array_like
         The collector's tally or evidence, or the reports themselves; "em" and "mle" need reports
         or evidence where a report is a set.
-    background : mapping of str to (k,) array_like or None, optional
+    background : mapping of str to (k,) array_like, mapping of label to float, or None, optional
         For tags of the domain what the collector takes for the distribution of the values with
         that tag, which may be a rough guess; None, or no entry, where nothing is known.
     method : {"empirical", "threshold", "norm_sub", "em", "mle"}
@@ -266,17 +277,6 @@ def estimate(
     return PersonalizedEstimate.of(domain, common.estimate(reports, method, **options), background)
 
 
-def _intermediate_indices(domain: TaggedDomain, intermediate: ArrayLike) -> NDArray[np.intp]:
-    """Return indices in Z from these or from labels of Z, which are text."""
-    array = _checks.as_array(intermediate, "intermediate")
-    if array.dtype.kind not in "iu":
-        return domain.indices(intermediate, "intermediate")
-    outside = array[(array < 0) | (array >= domain.size)]
-    if outside.size:
-        raise ValueError(f"intermediate must lie in 0..{domain.size - 1}, got {outside[0]}")
-    return array.astype(np.intp)
-
-
 def _pi(
     domain: TaggedDomain, r: NDArray[np.float64], background: Background | None
 ) -> NDArray[np.float64]:
@@ -290,11 +290,12 @@ def _pi(
     rows = []
     for tag in domain.tags:
         given = known.get(tag)
-        rows.append(
-            _without_knowledge(domain, r)
-            if given is None
-            else _checks.distribution(given, f"background[{tag!r}]", domain.base.size)
-        )
+        if given is None:
+            rows.append(_without_knowledge(domain, r))
+            continue
+        name = f"background[{tag!r}]"
+        ordered = per_value(domain.base, given, name)
+        rows.append(_checks.distribution(ordered, name, domain.base.size))
     return np.array(rows)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class SecretMaps:
         The value of each row, in X.
     tags : (m,) array_like of str or int
         The tag of each row or its index in ``domain.tags``; other tags count as "others".
+    indices : bool, optional
+        Whether the values are indices (see `Domain.indices`).
 
     Raises
     ------
@@ -53,8 +55,9 @@ class SecretMaps:
     users: NDArray[np.int64] = field(repr=False)
     values: NDArray[np.intp] = field(repr=False)
     tags: NDArray[np.intp] = field(repr=False)
+    indices: InitVar[bool] = field(default=False, kw_only=True)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, indices: bool) -> None:
         _checks.instance(self.domain, "domain", TaggedDomain)
         columns = {"users": self.users, "values": self.values, "tags": self.tags}
         shapes = [_checks.as_array(column, name).shape for name, column in columns.items()]
@@ -64,20 +67,22 @@ class SecretMaps:
                 f"{', '.join(map(str, shapes))}"
             )
         users = _users(self.users)
-        values = self.domain.base.indices(self.values, "values", secret=True)
+        values = self.domain.base.indices(self.values, "values", secret=True, indices=indices)
         tags = secret_tags(self.domain, self.tags, "tags")
         rows = np.sort(users * self.domain.base.size + values)
         if (rows[1:] == rows[:-1]).any():
             raise ValueError("values must not hold a value twice for the same user")
         set_fields(self, users=users, values=values, tags=tags)
 
-    def intermediate(self, values: ArrayLike) -> NDArray[np.intp]:
+    def intermediate(self, values: ArrayLike, *, indices: bool = False) -> NDArray[np.intp]:
         """Apply each user's pre-processor to her value.
 
         Parameters
         ----------
         values : (n,) array_like of labels or indices
             The value in X of each user 0, ..., n - 1.
+        indices : bool, optional
+            Whether the values are indices (see `Domain.indices`).
 
         Returns
         -------
@@ -89,7 +94,7 @@ class SecretMaps:
         ValueError
             If a value is not in X, or there are fewer of them than users in the table.
         """
-        result = self.domain.base.indices(values)
+        result = self.domain.base.indices(values, indices=indices)
         least = self.users.max(initial=-1) + 1
         if result.ndim != 1 or result.size < least:
             raise ValueError(
@@ -99,7 +104,9 @@ class SecretMaps:
         result[self.users[held]] = self.domain.bots[self.tags[held]]
         return result
 
-    def privatize(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Any:
+    def privatize(
+        self, common: Mechanism, values: ArrayLike, rng: Seed = None, *, indices: bool = False
+    ) -> Any:
         """Return the report of each user, as her own `PersonalizedMechanism` would draw it.
 
         Parameters
@@ -110,6 +117,8 @@ class SecretMaps:
             The value in X of each user.
         rng : optional
             What `numpy.random.default_rng` takes.
+        indices : bool, optional
+            Whether the values are indices (see `Domain.indices`).
 
         Raises
         ------
@@ -117,9 +126,12 @@ class SecretMaps:
             If the mechanism is over another domain, or the values are not as in `intermediate`.
         """
         self._check_common(common)
-        return common._privatize_indices(self.intermediate(values), rng)
+        intermediate = self.intermediate(values, indices=indices)
+        return common.privatize(intermediate, rng, indices=True)
 
-    def simulate(self, common: Mechanism, values: ArrayLike, rng: Seed = None) -> Tally:
+    def simulate(
+        self, common: Mechanism, values: ArrayLike, rng: Seed = None, *, indices: bool = False
+    ) -> Tally:
         """Draw a tally with the law of ``common.tally(privatize(common, values))``.
 
         The values are mapped and counted, the rest takes O(k + κ).
@@ -132,6 +144,8 @@ class SecretMaps:
             The value in X of each user.
         rng : optional
             What `numpy.random.default_rng` takes.
+        indices : bool, optional
+            Whether the values are indices (see `Domain.indices`).
 
         Raises
         ------
@@ -139,7 +153,8 @@ class SecretMaps:
             If the mechanism is over another domain, or the values are not as in `intermediate`.
         """
         self._check_common(common)
-        counts = np.bincount(self.intermediate(values), minlength=self.domain.size)
+        intermediate = self.intermediate(values, indices=indices)
+        counts = np.bincount(intermediate, minlength=self.domain.size)
         return common.simulate(counts, rng)
 
     def _check_common(self, common: Mechanism) -> None:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
 from uldp._packed import PackedSets
+from uldp.domain import PerValue, per_value
 from uldp.mechanisms import Mechanism
 from uldp.personalized.tagged import tagged_domain
 
@@ -14,7 +15,7 @@ __all__ = ["posterior"]
 
 
 def posterior(
-    common: Mechanism, reports: ArrayLike, tag: str, prior: ArrayLike, visits: ArrayLike
+    common: Mechanism, reports: ArrayLike, tag: str, prior: PerValue, visits: PerValue
 ) -> NDArray[np.float64]:
     """Return what the collector believes about a user's secret value after each of her reports.
 
@@ -31,9 +32,9 @@ def posterior(
         The t reports of the user, along the first axis.
     tag : str
         The tag, one of the domain's.
-    prior : (k,) array_like
+    prior : (k,) array_like or mapping of label to float
         The distribution of h before the first report.
-    visits : (k,) or (k, k) array_like
+    visits : (k,) or (k, k) array_like, or mapping of label to float
         The distribution of her values: the same whatever h is, or in row h that of a user with
         this h.
 
@@ -53,8 +54,8 @@ def posterior(
     domain = tagged_domain(common)
     k = domain.base.size
     _checks.choice(tag, "tag", domain.tags)
-    belief = _checks.distribution(prior, "prior", k)
-    visited = _checks.as_array(visits, "visits")
+    belief = _checks.distribution(per_value(domain.base, prior, "prior"), "prior", k)
+    visited = _checks.as_array(per_value(domain.base, visits, "visits"), "visits")
     if visited.ndim == 1:
         visited = _checks.distribution(visited, "visits", k)
         own = visited

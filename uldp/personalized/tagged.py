@@ -77,12 +77,16 @@ class TaggedDomain(Domain):
         set_fields(self, base=base, tags=checked, bots=indices)
         super().__init__(values + bots, [values[x] for x in base.sensitive] + bots)
 
-    def _indices(self, values: Any, name: str) -> NDArray[np.intp]:
-        labels = self.base.labels
-        are_numbers = isinstance(labels[0], int) and not isinstance(labels, range)
-        if are_numbers and _checks.as_array(values, name).dtype.kind in "iu":
+    def _indices(self, values: Any, name: str, by_index: bool) -> NDArray[np.intp]:
+        are_labels = not by_index and isinstance(self.base.labels[0], int)
+        if are_labels and _checks.as_array(values, name).dtype.kind in "iu":
             return self.base.indices(values, name)
-        return super()._indices(values, name)
+        return super()._indices(values, name, by_index)
+
+    def _place(self, label: object) -> int | None:
+        """Return the index of a bot or of a value of X, by its own label or by that as text."""
+        place = self.base._place(label)
+        return super()._place(label) if place is None else place
 
     def _content(self) -> tuple[Hashable, ...]:
         return self.base, self.tags

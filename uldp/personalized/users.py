@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uldp import _checks
 from uldp._fields import set_fields
-from uldp.domain import Domain
+from uldp.domain import Domain, chosen_values
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import Seed
 from uldp.personalized.tagged import OTHERS, TaggedDomain, tagged_domain
@@ -40,9 +40,10 @@ class PersonalizedMechanism:
     common : Mechanism
         The mechanism that all users share; its domain is a `TaggedDomain`.
     user_sensitive : mapping of label or index to str or int
-        The values that are sensitive to this user, each with its tag (or the tag's index in
-        ``common.domain.tags``). Several values may have the same tag; a tag that the domain does
-        not have counts as "others" if it has that one.
+        The values that are sensitive to this user, as labels or (where they are strings) as
+        indices, each with its tag (or the tag's index in ``common.domain.tags``). Several values
+        may have the same tag; a tag that the domain does not have counts as "others" if it has
+        that one.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class PersonalizedMechanism:
                 "user_sensitive must be a mapping from values to tags, got a "
                 f"{type(user_sensitive).__name__}"
             )
-        values = domain.base.indices(list(user_sensitive), "user_sensitive", secret=True)
+        values = chosen_values(domain.base, list(user_sensitive), "user_sensitive", secret=True)
         tags = secret_tags(domain, list(user_sensitive.values()), "user_sensitive")
         intermediate = np.arange(domain.base.size)
         intermediate[values] = domain.bots[tags]
@@ -88,15 +89,24 @@ class PersonalizedMechanism:
         own = np.flatnonzero(self._of_all_values >= self.domain.size)
         return np.union1d(self.domain.sensitive, own)
 
-    def intermediate(self, values: Any) -> NDArray[np.intp]:
+    def intermediate(self, values: Any, *, indices: bool = False) -> NDArray[np.intp]:
         """Apply the pre-processor f_pre^(i): indices in Z, of the shape of `values`, () or (n,).
+
+        Parameters
+        ----------
+        values : label, int, or one-dimensional array of either
+            Values of X.
+        indices : bool, optional
+            Whether the values are indices (see `Domain.indices`).
 
         Raises
         ------
         ValueError, TypeError
             If a value is not in X.
         """
-        found: NDArray[np.intp] = self._look_up(self.domain.indices(values, secret=True))
+        found: NDArray[np.intp] = self._look_up(
+            self.domain.indices(values, secret=True, indices=indices)
+        )
         return found
 
     @property
@@ -104,22 +114,25 @@ class PersonalizedMechanism:
         found: NDArray[np.intp] = self._look_up(np.arange(self.domain.size))
         return found
 
-    def privatize(self, values: Any, rng: Seed = None) -> Any:
+    def privatize(self, values: Any, rng: Seed = None, *, indices: bool = False) -> Any:
         """Return reports of the user's values (see `Mechanism.privatize`).
 
         Parameters
         ----------
-        values : label, index, or one-dimensional array of either
+        values : label, int, or one-dimensional array of either
             Values of X.
         rng : optional
             What `numpy.random.default_rng` takes; for real answers `uldp.secure.generator()`.
+        indices : bool, optional
+            Whether the values are indices (see `Domain.indices`).
 
         Raises
         ------
         ValueError, TypeError
             If a value is not in X; what is raised does not depend on the user's map.
         """
-        return self.common._privatize_indices(self.intermediate(values), rng)
+        intermediate = self.intermediate(values, indices=indices)
+        return self.common.privatize(intermediate, rng, indices=True)
 
     @property
     def outputs(self) -> NDArray[Any]:
@@ -139,7 +152,7 @@ class PersonalizedMechanism:
         """Return Q^(i)(y|x) over the reachable outputs, shape (k, |Y|).
 
         Over all outputs of the common mechanism it is
-        ``common.transition_matrix()[self.intermediate(np.arange(k))]``.
+        ``common.transition_matrix()[self.intermediate(np.arange(k), indices=True)]``.
 
         Raises
         ------
