@@ -4,18 +4,25 @@ export type Label = string | number;
 /** A probability and its complement. */
 export type Pair = readonly [p: number, complement: number];
 
-/** A user's secret map: her sensitive labels, each with its tag. It never leaves the device. */
-export type Secrets = ReadonlyMap<Label, string> | Readonly<Record<string, string>>;
+/**
+ * A user's secret map: her sensitive labels, each with its tag. It never leaves the device. An
+ * object is refused: it loses a label `__proto__`, and its keys are no numbers.
+ */
+export type Secrets = ReadonlyMap<Label, string>;
 
 export interface Options {
   /** For a question with tags: an answer that is in the map is replaced by the bot of its tag. */
   secrets?: Secrets;
-  /** For a survey that is repeated, where both must be there: which time it is asked, from 1. */
+  /** For a survey that is repeated, where it must be there: which time it is asked, from 1. */
   round?: number;
+  /**
+   * Where reports are kept. For a survey that is repeated it must be there; with one that is not,
+   * there is one report to each question, and another file of the same `id` is refused.
+   */
   storage?: DeviceStorage;
 }
 
-/** Where a device keeps texts for as long as a survey is repeated, such as `localStorage`. */
+/** Where a device keeps texts for as long as a survey is asked, such as `localStorage`. */
 export interface DeviceStorage {
   getItem(key: string): string | null;
   setItem(key: string, text: string): void;
@@ -42,6 +49,7 @@ export type Reason =
   | "damaged on the way"
   | "of another survey"
   | "of no question of the survey"
+  | "without a report"
   | "with more reports than are allowed"
   | "with a report that the mechanism cannot produce";
 
@@ -84,6 +92,8 @@ export interface Question {
   readonly decisions: ResponseLaw | BitLaw | readonly BlockLaw[];
   /** The columns of uHR, a power of 2; 0 if no value is sensitive, and for other mechanisms. */
   readonly columns: number;
+  /** The rows of a tally: of uBD its sizes, otherwise 1. */
+  readonly rows: number;
   /** The length of a report. */
   readonly reportBytes: number;
 }
@@ -101,7 +111,7 @@ export interface Survey {
 
   /**
    * Whether a device answers in a round; it is silent in the others, whatever the answer is. True
-   * if the survey is not repeated.
+   * if the survey is not repeated. With a storage, the file is known by its `id` from now on.
    *
    * @throws {SurveyError} As `privatize`.
    */
@@ -110,8 +120,8 @@ export interface Survey {
   /**
    * Perturb an answer and return the message to be sent.
    *
-   * If the survey is repeated, the report is stored before it is returned; where one is stored for
-   * this round, or a first one is kept, that is returned, whatever the answer has become.
+   * With a storage the report is stored before it is returned; where one is stored for this round,
+   * or a first one is kept, that is returned, whatever the answer has become.
    *
    * @param question The name of the question.
    * @param answer A label as in the file, of the same type.

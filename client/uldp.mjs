@@ -9,11 +9,20 @@
 const VERSION = 2;
 const MAGIC = [0x75, 0x6c, 0x64, 0x70]; // "uldp"
 const [HEADER_BYTES, CHECKSUM_BYTES] = [48, 4];
-const [MOST_QUESTIONS, MOST_VALUES, MOST_ROUNDS, WORD] = [2 ** 16, 2 ** 26, 1000, 2 ** 32];
+const [MOST_QUESTIONS, MOST_COUNTS, MOST_ROUNDS, WORD] = [2 ** 16, 2 ** 17, 1000, 2 ** 32];
 const [WORDS_AT_ONCE, SURE_WORDS] = [16, 2];
 const QUESTION_KEYS = ["name", "labels", "sensitive", "mechanism", "epsilon"];
 const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"];
-const NOT_IN_TEXT = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
+const FRACTIONS = ["epsilon", "theta"];
+const ONCE = { keep: "first", rounds: 1, reports: 1 };
+const NOT_IN_TEXT =
+  /[\p{Cc}\p{Cs}\p{NChar}\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
+const INVISIBLE = new RegExp(
+  "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u3164" +
+    "\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]",
+  "gu",
+);
+const JSON_TOKENS = /"(?:[^"\\]+|\\.)*"|[^\s"[\]{}:,]+|[[\]{}:,]/g;
 
 /** What is wrong with a survey, an answer or a secret map. It names the place, never the value. */
 export class SurveyError extends Error {
@@ -45,7 +54,9 @@ export function parseSurvey(file) {
  */
 export function rehearse(survey, question, answer, coins, options) {
   const asked = survey.question(question);
-  if (!survey.repeat) return survey.message(question, asked.perturb(answer, options, coins));
+  if (!isStored(survey, options)) {
+    return survey.message(question, asked.perturb(answer, options, coins));
+  }
   const { kept, slot, others, store } = recall(survey, options, coins);
   const report = asked.perturb(answer, others, coins);
   if (!kept.rounds.includes(slot)) throw refusal("round", "one in which this device takes part");
@@ -55,20 +66,25 @@ export function rehearse(survey, question, answer, coins, options) {
     store(kept);
   }
   const stored = checkArray(kept.reports[key], "storage: a report", report.length, report.length);
+  for (const byte of stored) checkNumber(byte, "storage: a byte", 0, 255, "a whole number");
   return survey.message(question, Uint8Array.from(stored));
 }
 
+/** Whether reports are kept: of a survey that is repeated, and wherever there is a storage. */
+const isStored = (survey, options) => Boolean(survey.repeat) || options?.storage !== undefined;
+
 /**
- * What a device keeps of a survey that is repeated: the rounds that it has drawn, and its report to
- * each question in each of them, never an answer. Nothing is drawn twice, or used before it is
- * stored; and where something else is stored, nothing is drawn anew.
+ * What a device keeps of a survey: the rounds that it has drawn, and its report to each question in
+ * each of them, never an answer. Nothing is drawn twice, or used before it is stored; and where
+ * something else is stored, nothing is drawn anew. One that is not repeated has one round.
  */
 function recall(survey, options, coins) {
   if (kindOf(options) !== "Object") throw refusal("options", "an object");
-  checkKeys(options, "options", ["round", "storage"], ["secrets"]);
+  const times = survey.repeat ? ["round"] : [];
+  checkKeys(options, "options", [...times, "storage"], ["secrets"]);
   const { round, storage, ...others } = options;
-  const { keep, rounds, reports } = survey.repeat;
-  checkNumber(round, "round", 1, rounds, "a whole number");
+  const { keep, rounds, reports } = survey.repeat ?? ONCE;
+  if (survey.repeat) checkNumber(round, "round", 1, rounds, "a whole number");
   const key = `uldp ${survey.id}`;
   const store = (content) => {
     const text = JSON.stringify(content);
@@ -154,6 +170,8 @@ class Survey {
     this.questions = Object.freeze(entries.map((entry, number) => new Question(entry, number)));
     this.#questions = new Map(this.questions.map((question) => [question.name, question]));
     checkDifferent(this.questions.map(({ name }) => name), "the names of questions");
+    const counts = this.questions.reduce((sum, { size, rows }) => sum + size * rows, 0);
+    if (counts > MOST_COUNTS) throw refusal("questions", `of ${MOST_COUNTS} counts in all`);
     this.#digest = sha256(new TextEncoder().encode(text));
     this.digest = [...this.#digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     Object.freeze(this);
@@ -164,7 +182,7 @@ class Survey {
   }
 
   takesPart(options) {
-    if (!this.repeat) return true;
+    if (!isStored(this, options)) return true;
     const { kept, slot } = recall(this, options, systemCoins());
     return kept.rounds.includes(slot);
   }
@@ -207,6 +225,7 @@ class Survey {
     refuseIf(this.#digest.some((byte, i) => bytes[16 + i] !== byte), "of another survey");
     const question = this.questions[view.getUint16(6, true)];
     refuseIf(question?.reportBytes !== width, "of no question of the survey");
+    refuseIf(count === 0, "without a report");
     return { question, count, reports: bytes.slice(HEADER_BYTES, end) };
   }
 }
@@ -232,12 +251,16 @@ class Question {
     this.mechanism = mechanism;
     this.epsilon = checkNumber(epsilon, `${where}.epsilon`, 1e-9, 500);
     this.#setLabels(entry.labels, entry.tags, where);
+    if (entry.factors !== undefined) {
+      checkFactors(entry.factors, this.labels, `${where}.factors`);
+    }
     this.#setSensitive(entry.sensitive, `${where}.sensitive`);
     const [s, nu] = [this.#s, this.size - this.#s];
     if (isDesign) checkSizes(sizes, s, `${where}.sizes`);
     else if (theta !== undefined) checkNumber(theta, `${where}.theta`, 1e-80, 1 - 2 ** -53);
     if (isResponse || isHadamard) this.decisions = responseLaw(isHadamard && s ? 2 : s, epsilon);
     else this.decisions = isDesign ? blockLaws(sizes, s, epsilon) : bitLaws(theta, s, nu, epsilon);
+    this.rows = isDesign ? Math.max(sizes.length, 1) : 1;
     const setBytes = Math.ceil(s / 8) + (nu && bytesToHold(nu));
     this.columns = isHadamard && s ? 2 ** (32 - Math.clz32(s)) : 0; // the least power above s
     const outputs = isHadamard ? this.columns + nu : this.size;
@@ -352,11 +375,11 @@ class Question {
     checkKeys(options, "options", [], ["secrets"]);
     const own = this.#find(answer);
     if (own < 0) throw refusal("answer", "one of the labels of the question");
-    const { secrets = {} } = options;
-    if (!["Map", "Object"].includes(kindOf(secrets))) throw refusal("secrets", "a map");
+    const { secrets = new Map() } = options;
+    if (kindOf(secrets) !== "Map") throw refusal("secrets", "a Map");
     let value = own;
-    for (const [label, tag] of kindOf(secrets) === "Map" ? secrets : Object.entries(secrets)) {
-      const number = Math.max(this.#find(label), this.#find(wholeNumberOf(label)));
+    for (const [label, tag] of secrets) {
+      const number = this.#find(label);
       if (number < 0) throw refusal("secrets", "a map from labels of the question");
       const place = [tag, "others"].map((one) => this.tags.indexOf(one)).find((j) => j >= 0);
       if (place === undefined || typeof tag !== "string") {
@@ -375,18 +398,13 @@ class Question {
   #setLabels(labels, tags, where) {
     if (Array.isArray(labels)) {
       checkLabels(labels, `${where}.labels`, 1);
-      if (labels.some((label) => typeof label !== typeof labels[0])) {
-        throw refusal(`${where}.labels`, "strings or whole numbers, not both");
-      }
       this.#numberOfLabel = new Map(labels.map((label, number) => [label, number]));
-    } else checkNumber(labels, `${where}.labels`, 1, MOST_VALUES, "a whole number");
+    } else checkNumber(labels, `${where}.labels`, 1, MOST_COUNTS, "a whole number");
     if (tags !== undefined) checkArray(tags, `${where}.tags`, 1);
     this.labels = Array.isArray(labels) ? Object.freeze([...labels]) : labels;
     this.tags = Object.freeze((tags ?? []).map((tag) => checkText(tag, `${where}.tags`)));
-    checkDifferent(this.tags, `${where}.tags`);
-    if (this.tags.some((tag) => this.#find(`\u22a5${tag}`) >= 0)) {
-      throw refusal(`${where}.labels`, "without the names of bots");
-    }
+    const bots = this.tags.map((tag) => `\u22a5${tag}`);
+    checkDifferent([...(this.#numberOfLabel?.keys() ?? []), ...bots], `${where}.tags`);
     this.size = (labels.length ?? labels) + this.tags.length;
   }
 
@@ -433,15 +451,42 @@ function blockLaws(sizes, s, epsilon) {
 // --- what a file may hold ------------------------------------------------------------------------
 const refusal = (where, what) => new SurveyError(`${where} must be ${what}`);
 const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
-const wholeNumberOf = (label) => (String(Number(label)) === label ? Number(label) : undefined);
 
 function readJson(file, where = "the file") {
+  let text, content;
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    const text = typeof file === "string" ? file : decoder.decode(asBytes(file));
-    return { text, content: JSON.parse(text) };
+    text = typeof file === "string" ? file : decoder.decode(asBytes(file));
+    content = JSON.parse(text);
   } catch {
     throw refusal(where, "JSON, as a string or as bytes in UTF-8");
+  }
+  checkSpelling(text, where);
+  return { text, content };
+}
+
+/** Refuse JSON that is not what it seems: a key that stands twice, a whole number with a point. */
+function checkSpelling(text, where) {
+  const around = [];
+  let inner = { key: "", keys: null, place: 0 }; // what is open: its last key, all, and the place
+  let before = "";
+  for (const [token] of text.matchAll(JSON_TOKENS)) {
+    if (token === "{" || token === "[") {
+      around.push(inner);
+      inner = { key: inner.key, keys: token === "{" && new Set(), place: 0 };
+    } else if (token === "}" || token === "]") inner = around.pop();
+    else if (token === ",") inner.place += 1;
+    else if (token === ":") {
+      inner.key = JSON.parse(before);
+      if (inner.keys.has(inner.key)) throw refusal(where, "JSON in which no key is repeated");
+      inner.keys.add(inner.key);
+    } else if (/^-?\d.*[.e]/i.test(token)) {
+      const isWeight = inner.key === "sizes" && inner.place === 1;
+      if (!isWeight && !FRACTIONS.includes(inner.key)) {
+        throw refusal(where, "JSON whose whole numbers have no point and no exponent");
+      }
+    }
+    before = token;
   }
 }
 
@@ -472,7 +517,7 @@ function checkArray(value, where, least, most = Infinity) {
 
 function checkText(value, where) {
   if (typeof value === "string" && value && !NOT_IN_TEXT.test(value)) return value;
-  throw refusal(where, "a string, not empty, without control characters and lone surrogates");
+  throw refusal(where, "a string, not empty, without control characters and what is no character");
 }
 
 function checkNumber(value, where, least, most, kind = "a number") {
@@ -487,12 +532,43 @@ function checkLabels(labels, where, least) {
     if (typeof label === "string") checkText(label, where);
     else checkNumber(label, where, -most, most, "strings or whole numbers");
   }
+  if (labels.some((label) => typeof label !== typeof labels[0])) {
+    throw refusal(where, "strings or whole numbers, not both");
+  }
   checkDifferent(labels, where);
   return labels;
 }
 
 function checkDifferent(values, where) {
-  if (new Set(values).size < values.length) throw refusal(where, "without repetition");
+  const seen = new Set(values.map(foldedText));
+  if (seen.size < values.length) throw refusal(where, "without two that are alike");
+}
+
+/** What strings that look the same have in common; a number is as it is. */
+function foldedText(value) {
+  if (typeof value === "number") return value;
+  const letters = [...value.replace(INVISIBLE, "").normalize("NFKC")];
+  return letters.map((letter) => letter.toLowerCase()).join("");
+}
+
+function checkFactors(factors, labels, where) {
+  for (const factor of checkArray(factors, where, 1)) {
+    if (kindOf(factor) !== "Object") throw refusal(where, "objects");
+    checkKeys(factor, where, ["name", "labels"], []);
+    checkText(factor.name, where);
+    checkLabels(factor.labels, where, 1);
+  }
+  checkDifferent(factors.map(({ name }) => name), where);
+  const size = factors.reduce((cells, factor) => cells * factor.labels.length, 1);
+  let stride = size;
+  const strides = factors.map((factor) => (stride /= factor.labels.length));
+  const labelOf = (cell) =>
+    factors
+      .map((factor, i) => factor.labels[Math.floor(cell / strides[i]) % factor.labels.length])
+      .join(", ");
+  if (size !== labels.length || labels.some((label, cell) => label !== labelOf(cell))) {
+    throw refusal(where, "factors whose cells are the labels");
+  }
 }
 
 function checkSizes(sizes, s, where) {

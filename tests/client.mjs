@@ -125,6 +125,37 @@ const TASKS = {
     });
   },
 
+  visits: ({ question, visits }) => {
+    const storage = new Storage();
+    return visits.map(([text, answer]) => {
+      try {
+        const survey = parseSurvey(text);
+        survey.takesPart({ storage });
+        return hex(survey.privatize(question, answer, { storage }));
+      } catch (error) {
+        return error.message;
+      }
+    });
+  },
+
+  assigned: ({ text, question, label, tag }) => {
+    const secrets = {};
+    secrets[label] = tag;
+    return refusal(() => parseSurvey(text).privatize(question, label, { secrets }));
+  },
+
+  seconds: ({ texts, answer, times }) =>
+    texts.map((text) => {
+      const taken = Array.from({ length: times }, () => {
+        const survey = parseSurvey(text);
+        const start = process.cpuUsage();
+        for (const { name } of survey.questions) survey.privatize(name, answer);
+        const { user, system } = process.cpuUsage(start);
+        return (user + system) / 1e6;
+      });
+      return Math.min(...taken);
+    }),
+
   panel: ({ text, question, answers }) => {
     const survey = parseSurvey(text);
     const rounds = Array.from({ length: survey.repeat.rounds }, (_, i) => i + 1);

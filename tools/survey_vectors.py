@@ -112,7 +112,7 @@ def surveys() -> list[str]:
         ("personalized", personalized),
         ("edges", edges),
         ("large", large),
-        ("huge", huge),
+        *((name, {name: mechanism}) for name, mechanism in huge.items()),
         (
             "product, with names such as __proto__ and 7",
             {"__proto__": urr(cells, 1.0), "7": urr(cells, 1.0)},
@@ -123,7 +123,7 @@ def surveys() -> list[str]:
     ]
     by_hand = (
         '\r\n {"questions":[{"epsilon":1e0,"theta":5E-1,"mechanism":"uRAP","sensitive":[ "\\u00e9",'
-        '"a"],\r\n\t"labels":["e\\u0301","\\u00e9","a","\\ud83d\\ude00"],"name":"by hand"}, '
+        '"a"],\r\n\t"labels":["o\\u0301","\\u00e9","a","\\ud83d\\ude00"],"name":"by hand"}, '
         '{"labels":[10,-3,0],"sensitive":[0,10],"mechanism":"uBD","sizes":[[1,1]],"name":"numbers",'
         '"epsilon":2}],"id":"\\"by hand\\"","uldp":2} \n\n'
     )
@@ -278,7 +278,16 @@ def refused_surveys() -> list[dict[str, str]]:
         entry = {**right["questions"][0], **changes}
         return changed(why, questions=[{k: v for k, v in entry.items() if v is not ...}])
 
+    def respelled(why: str, one: str, other: str) -> dict[str, str]:
+        content = {**right, "repeat": {"keep": "first", "rounds": 12}}
+        text = json.dumps(content)
+        assert one in text
+        return {"why": why, "text": text.replace(one, other)}
+
     design = {"mechanism": "uBD", "theta": ...}
+    answers = {"name": "answer", "labels": ["good", "fair", "bad"]}
+    numbers = {"sensitive": [], "mechanism": "RR", "epsilon": 1}
+    many = [{"name": f"{k}", "labels": k, **numbers} for k in (2**16, 2**16 - 1, 2)]
     often = {"keep": "nothing", "rounds": 12, "reports": 3}
     return [
         {"why": "no JSON", "text": json.dumps(right)[:-1]},
@@ -317,7 +326,38 @@ def refused_surveys() -> list[dict[str, str]]:
         *(asked("labels are none", labels=wrong) for wrong in ([], None, "ab", {}, True, ..., 0)),
         *(
             asked("labels are too many", labels=wrong, sensitive=[])
-            for wrong in (2**26 + 1, -1, 1.5)
+            for wrong in (2**26, 2**17 + 1, -1, 1.5)
+        ),
+        changed("there are too many counts", questions=many),
+        asked("there are too many counts", labels=2**17, sensitive=[], tags=["a"]),
+        asked(
+            "there are too many counts",
+            **{**design, "labels": 2**16, "sensitive": [0, 1, 2]},
+            sizes=[[1, 0.5], [2, 0.25], [3, 0.25]],
+        ),
+        respelled("a key is repeated", '"epsilon": 1', '"epsilon": 1, "epsilon": 1'),
+        respelled("a key is repeated", '"uldp": 2', '"uldp": 2, "\\u0075ldp": 2'),
+        respelled("a whole number has a point", '"uldp": 2', '"uldp": 2.0'),
+        respelled("a whole number has a point", '"rounds": 12', '"rounds": 12.0'),
+        respelled("a whole number has an exponent", '"rounds": 12', '"rounds": 12e0'),
+        *(
+            asked("labels look alike", labels=["good", "fair", "bad", wrong])
+            for wrong in ("Bad", "\uff42\uff41\uff44", "b\xadad", "bad\u200b", "bad\ufe0f")
+        ),
+        asked("labels look alike", labels=["caf\xe9", "cafe\u0301"], sensitive=[]),
+        asked("tags look alike", tags=["home", "HOME"]),
+        *(
+            asked("a character is not of text", labels=["good", "fair", "bad", f"a{wrong}"])
+            for wrong in "\u2028\u202e\u2066\ufeff\ufdd0\U0001ffff\U000e0041"
+        ),
+        *(
+            asked("factors do not fit", factors=wrong)
+            for wrong in (
+                *(None, 3, {}, [], [[]], [{}], [answers, answers], [{**answers, "size": 3}]),
+                *([{**answers, "name": name}] for name in ("", None, 7)),
+                *([{**answers, "labels": labels}] for labels in (3, [], ["good"], [0, 1, 2])),
+                [{**answers, "labels": ["fair", "good", "bad"]}],
+            )
         ),
         asked("a repeated label", labels=["good", "fair", "bad", "good"]),
         asked("labels of two kinds", labels=["good", "fair", "bad", 1]),

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Set
+import unicodedata
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields
+from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from uldp.domain import Domain, Label, ProductDomain
+from uldp.domain import BETWEEN_LABELS, Domain, Label, ProductDomain
 from uldp.mechanisms import KINDS, Mechanism, UtilityOptimizedRappor
 from uldp.personalized import TaggedDomain
 from uldp.wire import VERSION
@@ -22,9 +24,19 @@ __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "wri
 
 LARGEST_LABEL = 2**53 - 1
 MOST_QUESTIONS = 2**16
+MOST_COUNTS = 2**17
+"""Over all questions: values, bots included, times rows of the tally."""
 MOST_ROUNDS = 1000
 SHOWN_CHARACTERS = 100
-NOT_IN_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+NONCHARACTERS = "".join(chr(end) + chr(end + 1) for end in range(0xFFFE, 0x110000, 0x10000))
+NOT_IN_TEXT = re.compile(
+    "[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f" + NONCHARACTERS + "]"
+)
+INVISIBLE = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u3164"
+    "\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 KIND_OF_NAME = {next(iter(kind.names)): kind for kind in KINDS}
 NAME_OF_KIND = {kind: name for name, kind in KIND_OF_NAME.items()}
@@ -57,12 +69,16 @@ def read_survey(text: str) -> Content:
     """Return what the text of a survey file says, or raise a ValueError that says what is wrong."""
     file = json_object(read_json(text), "the file", {"uldp", "id", "questions"}, {"repeat"})
     questions: dict[str, Mechanism] = {}
-    for number, entry in enumerate(_array(file["questions"], "questions", 1, MOST_QUESTIONS)):
+    entries = _array(file["questions"], "questions", 1, MOST_QUESTIONS)
+    if sum(map(_counts, entries)) > MOST_COUNTS:
+        raise ValueError(f"questions must have at most {MOST_COUNTS} counts in all, got more")
+    for number, entry in enumerate(entries):
         where = f"questions[{number}]"
         name, mechanism = _question(entry, where)
         if name in questions:
             raise ValueError(f"{where}.name must differ from the others, got {excerpt(name)}")
         questions[name] = mechanism
+    _check_different(questions, "the names of questions")
     repeat = _repeat(file["repeat"], "repeat") if "repeat" in file else None
     return Content(_text(file["id"], "id"), questions, repeat)
 
@@ -92,7 +108,7 @@ def read_json(text: str) -> Any:
         raise ValueError(f"it must be JSON: {error}") from None
     if not isinstance(found, dict) or "uldp" not in found:
         raise ValueError(f'it must be an object with the key "uldp", got {excerpt(found)}')
-    if isinstance(found["uldp"], bool) or found["uldp"] != VERSION:
+    if type(found["uldp"]) is not int or found["uldp"] != VERSION:
         raise ValueError(f'its version "uldp" must be {VERSION}, got {excerpt(found["uldp"])}')
     return found
 
@@ -116,6 +132,19 @@ def excerpt(value: object) -> str:
     """Return what was found, for an error message: a sender may have put anything there."""
     shown = ascii(value)
     return shown if len(shown) <= SHOWN_CHARACTERS else f"{shown[:SHOWN_CHARACTERS]}..."
+
+
+def _counts(entry: Any) -> int:
+    """Return how many numbers a tally of a question has, before anything is made of its entry."""
+    if not isinstance(entry, dict):
+        return 0
+    labels, tags, sizes = (entry.get(key) for key in ("labels", "tags", "sizes"))
+    size = labels if isinstance(labels, int) else _length(labels)
+    return max(size + _length(tags), 0) * max(_length(sizes), 1)
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, list) else 0
 
 
 def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
@@ -168,6 +197,9 @@ def _sizes(value: Any, where: str) -> tuple[tuple[int, float], ...]:
     for number in (number for pair in pairs for number in pair):
         if not _is_number(number):
             raise ValueError(f"{where} must be pairs of numbers, got {excerpt(number)}")
+    for size, _ in pairs:
+        if not isinstance(size, int):
+            raise ValueError(f"{where} must be whole numbers, got {excerpt(size)}")
     return tuple((size, weight) for size, weight in pairs)
 
 
@@ -187,9 +219,12 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
         if foreign:
             raise ValueError(f"sensitive must hold labels, got {excerpt(foreign[0])}")
         domain = Domain(labels, sensitive)
+        tags = _texts(entry["tags"], "tags") if "tags" in entry else []
+        listed = labels if isinstance(labels, list) else []
+        _check_different([*listed, *(f"⊥{tag}" for tag in tags)], "labels and tags")
         if "factors" in entry:
             domain = _product(entry["factors"], "factors", domain)
-        return TaggedDomain(domain, _texts(entry["tags"], "tags")) if "tags" in entry else domain
+        return TaggedDomain(domain, tags) if tags else domain
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from None
 
@@ -202,12 +237,14 @@ def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
         if name in factors:
             raise ValueError(f"{where} must not repeat a name, got {excerpt(name)}")
         factors[name] = _labels(factor["labels"], f"{where}[{number}].labels", least=1)
+        _check_different(factors[name], f"{where}[{number}].labels")
+    _check_different(factors, f"the names of {where}")
     if math.prod(map(len, factors.values())) != domain.size:
         raise ValueError(f"{where} must have as many cells as there are labels")
-    cells = ProductDomain(factors, domain.sensitive)
-    if cells.labels != domain.labels:
+    cells = (BETWEEN_LABELS.join(map(str, cell)) for cell in product(*factors.values()))
+    if any(cell != label for cell, label in zip(cells, domain.labels, strict=True)):
         raise ValueError(f"{where} must have the labels of the question as the labels of its cells")
-    return cells
+    return ProductDomain(factors, domain.sensitive)
 
 
 def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
@@ -230,9 +267,28 @@ def _text(value: Any, where: str) -> str:
         raise ValueError(f"{where} must be a string that is not empty, got {excerpt(value)}")
     if NOT_IN_TEXT.search(value):
         raise ValueError(
-            f"{where} must have no control character or lone surrogate, got {excerpt(value)}"
+            f"{where} must have no control character and nothing that is no character, "
+            f"got {excerpt(value)}"
         )
     return value
+
+
+def _check_different(values: Iterable[Label], where: str) -> None:
+    """Refuse two strings that differ in case, in how they are encoded or in what is not seen."""
+    first: dict[Label, Label] = {}
+    for value in values:
+        look = _look(value) if isinstance(value, str) else value
+        if look in first:
+            raise ValueError(
+                f"{where} must not have two that are alike, got {excerpt(first[look])} and "
+                f"{excerpt(value)}"
+            )
+        first[look] = value
+
+
+def _look(text: str) -> str:
+    letters = unicodedata.normalize("NFKC", INVISIBLE.sub("", text))
+    return "".join(letter.lower() for letter in letters)
 
 
 def _is_number(value: Any) -> bool:
