@@ -247,6 +247,20 @@ def test_a_wrong_address_shows_what_can_be_shown(opened: Any) -> None:
     assert not complaints
 
 
+def test_an_address_that_cannot_be_decoded_does_not_part_the_text_from_its_controls(
+    opened: Any,
+) -> None:
+    tab, _ = opened
+    _, first = show(tab, "belief")
+    show(tab, "belief", **{"belief_x": "%"})
+    tab.locator("#live-belief-epsilon").press("End")
+    settle(tab)
+    _, text = behind(tab, "belief")
+    assert text != first
+    tab.locator("#live-belief-epsilon").press("Home")
+    assert behind(tab, "belief")[1] not in (first, text)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_parts_fit_a_phone_and_are_accessible(
     browser: Browser, address: str, scheme: str

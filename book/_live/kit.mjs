@@ -186,10 +186,15 @@ const living = new Map();
  */
 export const part = (name, definition) => definitions.set(name, definition);
 
+/** What the address holds, without what cannot be decoded. */
 const entries = () =>
-  location.hash.slice(1).split("&").filter((entry) => entry.includes("=")).map((entry) => {
+  location.hash.slice(1).split("&").filter((entry) => entry.includes("=")).flatMap((entry) => {
     const [key, value] = entry.split("=");
-    return [key, decodeURIComponent(value)];
+    try {
+      return [[key, decodeURIComponent(value)]];
+    } catch {
+      return [];
+    }
   });
 
 class Part {
