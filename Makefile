@@ -43,11 +43,12 @@ test: $(INSTALLED) ## Lint, type-check, build the book, run all tests and compar
 	$(MAKE) --jobs 2 --output-sync lint stored-book
 	$(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
 
+fuzz: $(INSTALLED) ## Give 100,000 changed files and messages to Python and the client; time draws by class
+	$(BIN)/python tests/fuzz.py
+	$(BIN)/python tests/timing.py
+
 mutants: $(INSTALLED) ## Change one number or operator at a time and list the changes that no test notices, for an hour
 	$(BIN)/python tools/mutate.py
-
-fuzz: $(INSTALLED) ## Measure whether the time of a device's draw tells the class of its value
-	$(BIN)/python tests/timing.py
 
 coverage: $(INSTALLED) ## Measure which lines of uldp/ the tests run
 	$(BIN)/coverage run -m pytest tests

@@ -106,6 +106,18 @@ function answered(survey, question, events, coins) {
   });
 }
 
+function facts(text) {
+  const survey = parseSurvey(text);
+  const questions = survey.questions.map((one) => ({
+    name: one.name,
+    values: one.size,
+    report_bytes: one.reportBytes,
+    sensitive_values: one.sensitiveValues,
+    decisions: one.decisions,
+  }));
+  return { digest: survey.digest, id: survey.id, repeat: survey.repeat ?? null, questions };
+}
+
 const TASKS = {
   repeated: ({ text, question, courses }) => {
     const survey = parseSurvey(text);
@@ -199,17 +211,16 @@ const TASKS = {
 
   digests: (texts) => texts.map((text) => hex(sha256(bytesOf(text)))),
 
-  facts: (texts) =>
+  facts: (texts) => texts.map(facts),
+
+  factsOrNot: (texts) =>
     texts.map((text) => {
-      const survey = parseSurvey(text);
-      const questions = survey.questions.map((one) => ({
-        name: one.name,
-        values: one.size,
-        report_bytes: one.reportBytes,
-        sensitive_values: one.sensitiveValues,
-        decisions: one.decisions,
-      }));
-      return { digest: survey.digest, id: survey.id, repeat: survey.repeat ?? null, questions };
+      try {
+        return facts(text);
+      } catch (error) {
+        if (error.name === "SurveyError") return null;
+        throw error;
+      }
     }),
 
   messages: ({ text, reports }) => {

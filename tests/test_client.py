@@ -1241,6 +1241,17 @@ def test_refused_messages_of_the_vectors():
     assert found == [{one["reason"]: 1} for one in refused]
 
 
+def test_a_message_without_a_report_is_refused():
+    """Also by a collector who allows many, and only if it is one of the survey."""
+    name = next(iter(PEOPLE.questions))
+    message = bytearray(PEOPLE.message(name, PEOPLE.questions[name].outputs[:0]))
+    foreign = message[:16] + bytes(32) + message[48:]
+    foreign[-4:] = wire.zlib.crc32(bytes(foreign[:-4])).to_bytes(4, "little")
+    content = {"text": PEOPLE.to_json(), "messages": [message.hex(), foreign.hex()]}
+    found = ask("reasons", {**content, "maxReports": 10})
+    assert found == [{"without a report": 1}, {"of another survey": 1}]
+
+
 def test_fuzzed_messages_are_refused_as_python_refuses_them():
     rng, messages = np.random.default_rng(6), []
     for name, mechanism in PEOPLE.questions.items():
