@@ -209,6 +209,9 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
         labels = _labels(labels, f"{where}.labels", least=1)
     elif not isinstance(labels, int):
         raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
+    tags = _texts(entry["tags"], f"{where}.tags") if "tags" in entry else []
+    listed = labels if isinstance(labels, list) else []
+    _check_different([*listed, *(f"⊥{tag}" for tag in tags)], f"{where}.labels and tags")
     sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
     try:
         domain = Domain(labels)
@@ -219,9 +222,6 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
         if foreign:
             raise ValueError(f"sensitive must hold labels, got {excerpt(foreign[0])}")
         domain = Domain(labels, sensitive)
-        tags = _texts(entry["tags"], "tags") if "tags" in entry else []
-        listed = labels if isinstance(labels, list) else []
-        _check_different([*listed, *(f"⊥{tag}" for tag in tags)], "labels and tags")
         if "factors" in entry:
             domain = _product(entry["factors"], "factors", domain)
         return TaggedDomain(domain, tags) if tags else domain
@@ -279,9 +279,9 @@ def _check_different(values: Iterable[Label], where: str) -> None:
     for value in values:
         look = _look(value) if isinstance(value, str) else value
         if look in first:
+            wrong = "repeat a label" if first[look] == value else "have two that are alike"
             raise ValueError(
-                f"{where} must not have two that are alike, got {excerpt(first[look])} and "
-                f"{excerpt(value)}"
+                f"{where} must not {wrong}, got {excerpt(first[look])} and {excerpt(value)}"
             )
         first[look] = value
 
