@@ -159,7 +159,7 @@ def local_client(workers: int) -> Client:
     keep = {"MALLOC_MMAP_THRESHOLD_": 1 << 22, "MALLOC_TRIM_THRESHOLD_": 1 << 24}
     with dask.config.set({f"{environment}.{name}": size for name, size in keep.items()}):
         one = {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
-        return Client(n_workers=workers, dashboard_address=None, **one)
+        return Client(n_workers=workers, dashboard_address="127.0.0.1:0", **one)
 
 
 def cpu_seconds(client: Client) -> float:
