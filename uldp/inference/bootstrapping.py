@@ -26,6 +26,8 @@ DOUBTFUL = 0.5
 class Bootstrap:
     """An estimate that is not linear, and how it spreads where it is the truth.
 
+    Its intervals are no guarantee: nothing is known of the chance that they hold the true shares.
+
     Attributes
     ----------
     estimate : (k,) ndarray
@@ -33,7 +35,7 @@ class Bootstrap:
     standard_error : (k,) ndarray
         The standard deviation of its repetitions.
     low, high : (k,) ndarray
-        The ends of its percentile intervals.
+        The ends of its percentile intervals, which promise nothing.
     doubtful : (k,) ndarray of bool
         Which entries lie more than half a standard error from the unbiased empirical estimate.
     """
@@ -43,6 +45,10 @@ class Bootstrap:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     doubtful: NDArray[np.bool_]
+
+    def __repr__(self) -> str:
+        doubtful = f"{self.doubtful.sum()} of {self.doubtful.size} entries doubtful"
+        return f"Bootstrap(intervals without a guarantee, {doubtful})"
 
 
 def bootstrap(
@@ -56,12 +62,13 @@ def bootstrap(
 ) -> Bootstrap:
     """Repeat a survey with an estimate as the truth, and take intervals from the repetitions.
 
-    This is the parametric percentile bootstrap, for estimators without a simple law. It knows
-    nothing of their bias. It warns where entries are doubtful, farther than half a standard error
-    from the unbiased empirical estimate. In the simulations of the book (20 values, uRR, ε = 1, 500
-    to 50,000 users, 95%) its intervals held more than 92% of the true shares in surveys without a
-    warning, though fewer with 500 users, and down to three quarters in surveys with one; the exact
-    `intervals` of the empirical estimate held more than 93%.
+    This is the parametric percentile bootstrap, for estimators without a simple law. Its intervals
+    are no guarantee: they know nothing of the bias of an estimator, so that there is no n from
+    which they hold what their level says. It warns where entries are doubtful, farther than half a
+    standard error from the unbiased empirical estimate. In the simulations of the book (20 values,
+    uRR, ε = 1, 500 to 50,000 users, 95%) they held more than 92% of the true shares in surveys
+    without a warning, though fewer with 500 users, and down to three quarters in surveys with one;
+    the exact `intervals` of the empirical estimate held more than 93%.
 
     Parameters
     ----------

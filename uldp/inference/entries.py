@@ -17,6 +17,7 @@ from uldp.tallies import Tally
 __all__ = ["intervals"]
 
 ROUNDING = 1e-12
+NUISANCE = 0.1
 
 
 def intervals(
@@ -27,12 +28,20 @@ def intervals(
     For RR, RAPPOR, uRR and uRAP each entry of the estimate is an affine image of a binomial count;
     so is the interval, of that of Clopper and Pearson (1934). It holds p(x) with at least the
     probability `level`, for every n ≥ 1 and every p. So it is under a block design of one size for
-    the values that are not sensitive, and for all if there are none of these or sets of one value.
+    the values that are not sensitive, and for all if there are none of these or sets of one value;
+    and under uHR for the values that are not sensitive.
 
-    The other entries of a block design have a score interval: all p(x) with abs(p̂(x) - p(x)) ≤ z σ,
-    where σ² is the variance at p(x) and the estimate of p(X_S), and p̂(x) itself. Its coverage nears
-    `level` as n grows: of 95% intervals from sets of two of four values, ε = 1, at least 85% hold
-    at n = 10, 92% at n = 50, 93% at 200.
+    The other entries of uHR and of block designs have a score interval: all p(x) with abs(p̂(x) -
+    p(x)) ≤ z σ + c, and p̂(x) itself. Here σ² is the variance at p(x), the largest for any p(X_S)
+    that the revealed values leave possible. Clopper and Pearson's set of these masses may miss the
+    true one with a tenth of the chance 1 - `level`, and z leaves the rest (Berger and Boos 1994).
+    And c = max(1/2, (z² - 1)/6) h/n, for entries of single reports in an interval of the length h,
+    makes up for counts that are whole numbers and for rare ones, which are skewed.
+
+    That is not proved, but enumerated: 1 to 6 sensitive values, 0 to 3 others, sets of every size
+    and the default ones, ε from 0.1 to 8, n up to 200, p(x) and p(X_S) down to 1/(4n) and up to 1.
+    Of 95% intervals at least 94.8% hold p(x) at n = 1 (attained under uHR with 2 sensitive values
+    and another one, ε = 3, p(x) = 0.99, p(X_S) = 1) and at least 95% from n = 2 on.
 
     An interval can reach below 0 or above 1, or lie there altogether: noise does that, and a
     negative estimate says as much about the noise as a positive one.
@@ -42,7 +51,7 @@ def intervals(
     tally : Tally
         Of at least one report.
     level : float, optional
-        The probability, in (0, 1), that an interval holds its p(x).
+        The probability, in (0, 1), that an interval is made to hold its p(x) with.
     simultaneous : bool, optional
         If true, all intervals together hold p with this probability (Bonferroni).
     clip : bool, optional
@@ -106,22 +115,65 @@ def _of_sets(
     decoder: OutcomeDecoder, estimate: NDArray[np.float64], n: int, missed: float
 ) -> NDArray[np.float64]:
     """Return exact intervals for the classes whose entries take two values, or else scores."""
-    ends = _score(decoder, estimate, n, missed)
+    ends = np.empty((estimate.size, 2))
+    constants, slopes = _largest_squares(decoder, estimate, n, NUISANCE * missed)
     for members in filter(np.size, (decoder.sensitive, decoder.nonsensitive)):
-        between = two_values(decoder, np.eye(1, estimate.size, members[0])[0])
+        entry = np.eye(1, estimate.size, members[0])[0]
+        between = two_values(decoder, entry)
         if between:
             ends[members] = exact(between, estimate[members], n, missed)
+        else:
+            squares = constants[members], slopes[members]
+            possible = decoder.range_of_total(entry)
+            left = (1 - NUISANCE) * missed
+            found = score(estimate[members], squares, float(np.ptp(possible)), n, left)
+            ends[members] = np.clip(found, *possible)
     return ends
 
 
-def _score(
+def _largest_squares(
     decoder: OutcomeDecoder, estimate: NDArray[np.float64], n: int, missed: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the largest c, and b, with E D_yx² = c + b p(x), over an interval for p(X_S)."""
+    foreign = np.zeros(estimate.size)
+    foreign[decoder.nonsensitive] = 1
+    between = decoder.range_of_total(foreign)
+    masses = np.clip(1 - exact(between, foreign @ estimate, n, 2 * missed), 0, 1)
+    (constants, slopes), (others, _) = (decoder.squares(float(mass)) for mass in masses)
+    return np.maximum(constants, others), slopes
+
+
+def score(
+    means: ArrayLike,
+    squares: tuple[ArrayLike, ArrayLike],
+    jump: float,
+    n: int,
+    missed: float,
 ) -> NDArray[np.float64]:
-    """Solve n (p̂ - p)² = z² (c + b p - p²) for p, with E D_yx² = c + b p at p(x) = p."""
-    mass = float(np.clip(estimate[decoder.sensitive].sum(), 0, 1))
-    constants, slopes = decoder.squares(mass)
-    q = float(ndtri(missed / 2) ** 2 / n)
-    middle = estimate + q * slopes / 2
-    root = np.sqrt(np.maximum(middle**2 - (1 + q) * (estimate**2 - q * constants), 0))
-    low, high = (middle - root) / (1 + q), (middle + root) / (1 + q)
-    return np.stack([np.minimum(low, estimate), np.maximum(high, estimate)], axis=1)
+    """Return all t with abs(mean - t) ≤ z √((c + b t - t²)/n) + correction, and the mean.
+
+    Parameters
+    ----------
+    means : (k,) array_like or float
+        The means of n numbers each.
+    squares : two of (k,) array_like or float
+        c and b: the expected square of one number is c + b t if its mean is t.
+    jump : float
+        The length of an interval that holds such a number.
+    n : int
+        At least 1.
+    missed : float
+        The chance, in (0, 1), that an interval may leave the expectation out.
+    """
+    constants, slopes = map(np.asarray, squares)
+    z = float(ndtri(missed / 2))
+    q = z**2 / n
+    correction = max(0.5, (z**2 - 1) / 6) * jump / n
+    ends = []
+    for sign in (-1, 1):
+        nearest = np.asarray(means) + sign * correction
+        middle = nearest + q * slopes / 2
+        inside = middle**2 - (1 + q) * (nearest**2 - q * constants)
+        farthest = (middle + sign * np.sqrt(np.maximum(inside, 0))) / (1 + q)
+        ends.append(sign * np.maximum(sign * farthest, sign * nearest))
+    return np.stack(ends, axis=-1)

@@ -36,7 +36,7 @@ class EstimateTable:
     n : int
         The number of reports.
     level : float
-        The probability that an interval holds its share.
+        The level of each interval; `intervals` says how often they hold their shares.
     estimate, standard_error, low, high : (k,) ndarray
         The empirical estimate, its standard error (nan for a single report), and the ends of its
         interval.
@@ -136,7 +136,8 @@ class Change(EstimateTable):
     n : int
         The number of reports to both surveys.
     level : float
-        The probability that an interval holds its change, or all together if they are simultaneous.
+        The level of each interval, or of all together if they are simultaneous; `difference` says
+        how often they hold their changes.
     estimate, standard_error, low, high : (k,) ndarray
         The later estimates less the earlier, their standard errors, and the ends of the intervals.
         In a data frame the column of the first is called "change".
@@ -153,12 +154,15 @@ class Change(EstimateTable):
 def summary(tally: Tally, level: float = 0.95) -> EstimateTable:
     """Return a labelled table of the empirical estimate, its standard errors and its intervals.
 
+    How often the intervals hold their shares is said by `intervals`: more often, at small n, than
+    the estimate ± z standard errors does.
+
     Parameters
     ----------
     tally : Tally
         Of at least one report.
     level : float, optional
-        The probability, in (0, 1), that an interval holds its share.
+        The level of each interval, in (0, 1).
 
     Returns
     -------

@@ -9,19 +9,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from uldp import _checks
+from uldp.decoders import SupportDecoder
 from uldp.domain import Weights, weights_of
 from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors, total_variance
-from uldp.inference.entries import exact, intervals, two_values
+from uldp.inference.entries import NUISANCE, exact, intervals, score, two_values
 from uldp.inference.tables import Change
 from uldp.personalized.collector import Background, PersonalizedEstimate
 from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally
 
 __all__ = ["PersonalizedTotal", "Total", "difference", "personalized", "total"]
+
+FEW = 2
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,16 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
     block design of one size, and for a single value under RAPPOR and uRAP. A total that is the same
     in all surveys has an interval of length 0.
 
-    Otherwise it is that of the normal law, value ± z · standard error, whose coverage comes near
-    `level` as n grows, widened in two ways. The standard error is not taken below what the noise of
-    the mechanism alone gives, whatever p is. And it reaches, as if all n reports were equal, to
-    value - r (value - a) and value + r (b - value) at least, where Z lies in [a, b] and
-    1 - r = ((1 - level)/2)^(1/n): that all are equal and the total lies outside has, for every p, a
-    probability of 1 - level at most. Under RAPPOR and uRAP this is done for the part of the total
-    that has no noise, the non-sensitive values.
+    Otherwise it holds, within the range of Z, all T with abs(value - T) ≤ z σ + c. Here σ² is the
+    variance at T, with an upper limit for E Z²: Clopper and Pearson's, which may be too low with a
+    tenth of the chance 1 - `level`, and z leaves the rest (Berger and Boos 1994). And c = max(1/2,
+    (z² - 1)/6) h/n, where h is the length of the range of Z, or under RAPPOR and uRAP of that of
+    one bit; it makes up for counts that are whole numbers and for rare ones, which are skewed.
+
+    That is not proved, but enumerated: 2 to 4 values, ε from 0.1 to 8, p to the corners, groups,
+    scores and contrasts, n from 2 up to 20, 50 or 100 where reports take 4 or 3 values and to 8 or
+    fewer elsewhere. Of 95% intervals at least 95.1% hold the total; fewest, 95.17%, under uHR with
+    one of two values sensitive, for it alone, ε = 6, n = 20 and all users sensitive.
 
     Parameters
     ----------
@@ -93,7 +98,7 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
         Series, of which those left out have 0. Where labels are integers, an array of k numbers
         holds weights, one of fewer or more integers labels, and a set always labels.
     level : float, optional
-        The probability, in (0, 1), that the interval holds the total.
+        The level of the interval, in (0, 1).
 
     Returns
     -------
@@ -116,7 +121,7 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
     base = float(weights.min()) if sums_to_one else 0.0
     weights -= base
     value, variance = float(weights @ estimate), total_variance(tally, weights)
-    ends = base + np.array([value, *_ends(tally, weights, value, variance, missed)])
+    ends = base + np.array([value, *_ends(tally, weights, value, missed)])
     value, low, high = map(float, scale * ends)
     return Total(value, scale * math.sqrt(variance), low, high)
 
@@ -137,7 +142,13 @@ def difference(
     ("square and add"): with [l, u] and [l', u'] those of the earlier and the later number, by
     `total` if there are weights and by `intervals` for each entry if there are none, and with
     d = p̂' - p̂, it reaches from d - √((p̂' - l')² + (u - p̂)²) to d + √((u' - p̂')² + (p̂ - l)²). So it
-    stays honest where a count is 0. Of two normal intervals it makes a normal one.
+    stays open where a count is 0. Of two normal intervals it makes a normal one. If a survey has
+    two reports only, the reaches are added instead of their squares.
+
+    That has no guarantee. By enumeration of pairs of binomial counts (all shares in steps of 1%,
+    scales from 1/20 to 20 times each other) and of small surveys (three values, ε from 0.1 to 8) at
+    least 92% of 95% intervals hold the change from three reports in each survey on: fewest, 92.51%,
+    for RR at n = 3 and large ε, from 10% to 90%. With two reports in one it is 96% or more.
 
     Parameters
     ----------
@@ -171,14 +182,15 @@ def difference(
             f"got {after.law.domain!r}"
         )
     simultaneous = _checks.flag(simultaneous, "simultaneous")
+    fewest = min(before.n, after.n)
     if weights is not None:
         first, second = total(before, weights, level), total(after, weights, level)
-        return Total(*map(float, _change(vars(first).values(), vars(second).values())))
+        return Total(*map(float, _change(vars(first).values(), vars(second).values(), fewest)))
     sure = (
         (estimate, standard_errors(tally), *intervals(tally, level, simultaneous).T)
         for estimate, tally in zip(estimates, (before, after), strict=True)
     )
-    changes = _change(*sure)
+    changes = _change(*sure, fewest)
     return Change(after.law.domain, before.n + after.n, float(level), *changes)
 
 
@@ -234,33 +246,59 @@ def personalized(
 
 
 def _ends(
-    tally: Tally, weights: NDArray[np.float64], value: float, variance: float, missed: float
+    tally: Tally, weights: NDArray[np.float64], value: float, missed: float
 ) -> NDArray[np.float64]:
     """Return the ends of the interval of Σ w(x) p(x), for weights of which the largest is 1."""
-    n, decoder = tally.n, tally.law.decoder
+    n = tally.n
+    decoder = tally.law.decoder
     between = two_values(decoder, weights)
     if between:
         return exact(between, value, n, missed)
-    noise = decoder.moments_of_total(weights) - weights**2
-    least_variance = max(float(noise.min()), 0) / n
-    reach = -float(ndtri(missed / 2)) * math.sqrt(max(variance, least_variance))
-    if not decoder.sums_to_one:
-        weights = weights.copy()
-        weights[tally.law.sensitive] = 0
-    low, high = decoder.range_of_total(weights)
-    part, unseen = float(weights @ empirical(tally)), -math.expm1(math.log(missed / 2) / n)
-    below, above = (max(reach, unseen * far) for far in (part - low, high - part))
-    return np.array([value - below, value + above])
+    squares = _largest_square(tally, weights, NUISANCE * missed)
+    possible = decoder.range_of_total(weights)
+    jump = float(np.ptp(possible))
+    if isinstance(decoder, SupportDecoder) and not decoder.names_one:
+        jump = float(np.ptp(np.append(weights / decoder.gain, 0)))
+    found = score(value, squares, jump, n, (1 - NUISANCE) * missed)
+    return np.clip(found, *possible)
 
 
-def _change(before: Iterable[Any], after: Iterable[Any]) -> tuple[Any, ...]:
+def _largest_square(
+    tally: Tally, weights: NDArray[np.float64], missed: float
+) -> tuple[float, float]:
+    """Return c and b such that E Z² is at most c + b T, where a report says Z of a total T.
+
+    With the line that is nearest to the moments of Z, E Z² - b T is a total, too: of what remains
+    of them. Its upper limit is that of Clopper and Pearson, as if a report could say of it the
+    least or the largest alone; so is, in the same way, that with the largest remainder of all
+    sensitive values in the place of theirs, for which only a revealed value counts.
+    """
+    decoder = tally.law.decoder
+    moments = decoder.moments_of_total(weights)
+    uneven = weights - weights.mean()
+    slope = float(uneven @ moments) / (float(uneven @ uneven) or 1.0)
+    rest = moments - slope * weights
+    S = tally.law.sensitive
+    start = float(rest[S].max()) if S.size else 0.0
+    rest -= start
+    revealed = rest.copy()
+    revealed[S] = 0
+    limits = [start + float(rest.max())]
+    for part in (rest, revealed):
+        said = decoder.range_of_total(part)
+        limits.append(start + float(exact(said, part @ empirical(tally), tally.n, missed)[1]))
+    return min(limits), slope
+
+
+def _change(before: Iterable[Any], after: Iterable[Any], fewest: int) -> tuple[Any, ...]:
     """Return value, standard error, low and high of the change between two of these."""
     value, error, low, high = before
     later_value, later_error, later_low, later_high = after
     change = later_value - value
+    together = np.hypot if fewest > FEW else np.add
     return (
         change,
         np.hypot(error, later_error),
-        change - np.hypot(later_value - later_low, high - value),
-        change + np.hypot(later_high - later_value, value - low),
+        change - together(later_value - later_low, high - value),
+        change + together(later_high - later_value, value - low),
     )
