@@ -84,9 +84,10 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
     one bit; it makes up for counts that are whole numbers and for rare ones, which are skewed.
 
     That is not proved, but enumerated: 2 to 4 values, ε from 0.1 to 8, p to the corners, groups,
-    scores and contrasts, n from 2 up to 20, 50 or 100 where reports take 4 or 3 values and to 8 or
-    fewer elsewhere. Of 95% intervals at least 95.1% hold the total; fewest, 95.16%, under uHR with
-    one of three values sensitive, weights 0, 1, 2, ε = 6, n = 10 and all users at the last value.
+    scores and contrasts, some n from 2 up to 100 where there are 3 reports to send, up to 20 where
+    there are 4, and up to 8 elsewhere. Of 95% intervals at least 95.1% hold the total; fewest,
+    95.16%, under uHR with one of three values sensitive, weights 0, 1, 2, ε = 6, n = 10 and all at
+    the last value.
 
     Parameters
     ----------
