@@ -5,11 +5,10 @@ export interface Collected {
   readonly tallies: Map<string, Tally>;
   /** How many messages were taken. */
   readonly messages: number;
-  /**
-   * How many messages were refused, by reason; and, under "with a report that the mechanism cannot
-   * produce", how many reports of messages that were taken are left out.
-   */
+  /** How many messages were refused, by reason. */
   readonly refused: Partial<Record<Reason, number>>;
+  /** How many reports of messages that were taken are left out, as no device can send them. */
+  readonly impossible: number;
 }
 
 /** Tally the reports of many messages; count what is refused, by reason, and go on. */

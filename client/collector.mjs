@@ -8,7 +8,6 @@
 // formulas are those of its book, under "The survey file and its messages" and, for the block
 // design, "The fundamental limit". No dependencies; for browsers and Node.
 
-const IMPOSSIBLE = "with a report that the mechanism cannot produce";
 const HALVINGS = 1100;
 const ROUNDING = 1e-12;
 const FEW = 16;
@@ -22,10 +21,10 @@ const [NEGLIGIBLE, DIGITS] = [1e-12, 12];
 export function collect(survey, messages, { maxReports = 1 } = {}) {
   const tallies = new Map(survey.questions.map((one) => [one.name, new Tally(one)]));
   const refused = {};
-  const refuse = (reason, count = 1) => {
-    if (count) refused[reason] = (refused[reason] ?? 0) + count;
+  const refuse = (reason) => {
+    refused[reason] = (refused[reason] ?? 0) + 1;
   };
-  let accepted = 0;
+  let [accepted, impossible] = [0, 0];
   for (const message of messages) {
     try {
       const { question, count, reports } = survey.open(message);
@@ -33,14 +32,14 @@ export function collect(survey, messages, { maxReports = 1 } = {}) {
         refuse("with more reports than are allowed");
       } else {
         accepted += 1;
-        refuse(IMPOSSIBLE, tallies.get(question.name).add(reports));
+        impossible += tallies.get(question.name).add(reports);
       }
     } catch (error) {
       if (error.reason === undefined) throw error;
       refuse(error.reason);
     }
   }
-  return { tallies, messages: accepted, refused };
+  return { tallies, messages: accepted, refused, impossible };
 }
 
 /** Return the text of a file of tallies, for `uldp.surveys.Tallies.from_json` in Python. */

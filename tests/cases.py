@@ -9,6 +9,7 @@ from scipy import stats
 
 import uldp
 from uldp.decoders import SupportDecoder
+from uldp.wire import Reason
 
 
 def one_size(domain: uldp.Domain, epsilon: float) -> uldp.UtilityOptimizedBlockDesign:
@@ -71,3 +72,9 @@ def chi_square(observed: np.ndarray, probabilities: np.ndarray) -> float:
     if len(pooled[0]) == 1:
         return 1.0
     return stats.chisquare(*pooled, sum_check=False).pvalue
+
+
+def reasons_of(reading: uldp.surveys.Reading) -> dict[str, int]:
+    """Why messages were refused, and how many reports were left out, as one mapping."""
+    left_out = {Reason.IMPOSSIBLE: reading.impossible} if reading.impossible else {}
+    return {**reading.refused, **left_out}

@@ -297,7 +297,11 @@ const TASKS = {
 
   reasons: ({ text, messages, maxReports }) => {
     const survey = parseSurvey(text);
-    return messages.map((one) => collect(survey, [bytesOf(one)], { maxReports }).refused);
+    return messages.map((one) => {
+      const { refused, impossible } = collect(survey, [bytesOf(one)], { maxReports });
+      const words = "with a report that the mechanism cannot produce";
+      return { ...refused, ...(impossible && { [words]: impossible }) };
+    });
   },
 
   laws: (texts) =>

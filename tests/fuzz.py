@@ -20,6 +20,7 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
+from cases import reasons_of
 from test_client import ROOT, TAGGED, TEXTS, ask
 from test_surveys import CONTENT, SCALARS, changed, paths
 
@@ -225,7 +226,7 @@ def different_messages(how_many: int, rng: Random) -> Iterator[tuple[Any, Any, A
         asked = {"text": survey.to_json(), "messages": [message.hex() for message in sent]}
         answers = ask("reasons", {**asked, "maxReports": MAX_REPORTS})
         for message, found in zip(sent, answers, strict=True):
-            expected = dict(survey.read([message], max_reports=MAX_REPORTS).refused)
+            expected = reasons_of(survey.read([message], max_reports=MAX_REPORTS))
             reasons.update(map(str, expected or ["accepted"]))
             if found != expected:
                 yield message.hex(), found, expected

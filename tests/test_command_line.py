@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import uldp
-from uldp import __main__ as command_line, inference
+from uldp import __main__ as command_line, inference, wire
 from uldp.surveys import Survey, Tallies
 
 MOOD = uldp.Domain(["good, or so", "fair", 'so "lala"'], sensitive=["fair"])
@@ -72,7 +73,7 @@ def test_from_messages_to_estimates(tmp_path, capsys, sent):
     ]
 
     options = ["--out", tmp_path / "tallies.json", "--max-reports", 2]
-    status, out, err = run(capsys, "tally", tmp_path / "survey.json", *files, *options)
+    status, out, err = run(capsys, "tally", *options, tmp_path / "survey.json", *files)
     assert (status, out) == (0, "")
     assert "501 messages accepted" in err
     bundled = Tallies(SURVEY, {"drug": SURVEY.questions["drug"].tally([[1, 0], [1, 0]])})
@@ -108,7 +109,7 @@ def test_numbers_for_other_programs(tmp_path, capsys, sent):
         (["tally", "absent", "survey.json"], "No such file"),
         (["tally", "survey.json", "absent"], "No such file"),
         (["tally", "tallies.json", "survey.json"], "text must be that of a survey: the file must "),
-        (["tally", "survey.json", "survey.json", "--max-reports", "0"], "max_reports must be 1"),
+        (["tally", "--max-reports", "0", "survey.json", "survey.json"], "max_reports must be 1"),
         (["estimate", "absent"], "No such file"),
         (["estimate", "survey.json"], "text must be that of tallies: the file must have the key"),
         (["estimate", "tallies.json", "--question", "age"], "question must be one of mood, drug, "),
@@ -136,13 +137,78 @@ def test_the_line_endings_of_the_file_are_kept(tmp_path, capsys):
     assert Tallies.from_json(out, survey)["mood"].n == 1
 
 
-def test_it_runs_as_a_module_and_from_a_pipe(tmp_path, sent):
+def test_it_runs_as_a_module(tmp_path, sent):
     (tmp_path / "survey.json").write_bytes(SURVEY.to_json().encode())
-    words = [sys.executable, "-m", "uldp", "tally", tmp_path / "survey.json", "/dev/stdin"]
-    if not Path("/dev/stdin").exists():
-        pytest.skip("there is no /dev/stdin")
-    done = subprocess.run(words, input=b"".join(sent["mood"]), capture_output=True, check=True)
+    (tmp_path / "messages").write_bytes(b"".join(sent["mood"]))
+    words = [sys.executable, "-m", "uldp", "tally", "survey.json", "messages"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=True)
     assert Tallies.from_json(done.stdout, SURVEY)["mood"].n == 200
+
+
+@pytest.mark.parametrize("name", ["--max-reports=1000000", "--out=survey.json", "-h"])
+def test_a_name_that_a_sender_chose_is_no_option(tmp_path, capsys, monkeypatch, sent, name):
+    monkeypatch.chdir(tmp_path)
+    Path("a").write_bytes(SURVEY.message("drug", [[1, 0]] * 1000))
+    Path(name).write_bytes(sent["mood"][0])
+    before = Path("survey.json").read_bytes()
+    status, out, err = run(capsys, "tally", "survey.json", *sorted(map(str, Path().glob("[-a]*"))))
+    assert (status, out) == (2, "")
+    assert f"FILE must not begin with a minus, got {name!r}" in err
+    assert Path("survey.json").read_bytes() == before
+    status, out, err = run(capsys, "tally", "survey.json", "a", f"./{name}")
+    assert (status, Tallies.from_json(out)["mood"].n) == (0, 1)
+    assert err == "1 messages accepted\n1 refused: with more reports than are allowed\n"
+
+
+def test_a_file_counts_once(tmp_path, capsys, sent):
+    (tmp_path / "a").write_bytes(sent["mood"][0])
+    (tmp_path / "symbolic").symlink_to(tmp_path / "a")
+    (tmp_path / "hard").hardlink_to(tmp_path / "a")
+    for again in ("a", "symbolic", "hard"):
+        files = [tmp_path / "a", tmp_path / again]
+        status, out, err = run(capsys, "tally", tmp_path / "survey.json", *files)
+        assert (status, out) == (2, "")
+        assert "FILE must not repeat a file" in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path, capsys):
+    (tmp_path / "survey.json").write_bytes(SURVEY.to_json().encode())
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name in ("pipe", "zero"):
+        status, out, err = run(capsys, "tally", tmp_path / "survey.json", tmp_path / name)
+        assert (status, out) == (2, "")
+        assert f"FILE must be a regular file, got '{tmp_path / name}'" in err
+        assert run(capsys, "tally", tmp_path / name, tmp_path / "survey.json")[0] == 2
+        assert run(capsys, "estimate", tmp_path / name)[0] == 2
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path, capsys, monkeypatch, sent):
+    """A map of it would end the process with a bus error."""
+    (tmp_path / "all").write_bytes(b"".join(sent["mood"]) * 50)
+    split = wire.split
+
+    def cut(file: object, longest: int) -> object:
+        pieces = split(file, longest)
+        os.truncate(tmp_path / "all", 60)
+        return pieces
+
+    monkeypatch.setattr(wire, "split", cut)
+    status, out, err = run(capsys, "tally", tmp_path / "survey.json", tmp_path / "all")
+    assert (status, Tallies.from_json(out)["mood"].n) == (0, 1)
+    assert err == "1 messages accepted\n1 refused: shorter than it says\n"
+
+
+def test_no_text_of_a_table_is_a_formula(tmp_path, capsys):
+    domain = uldp.Domain(["=1+1", "+2", "-3", "@x", "plain"], sensitive=["=1+1"])
+    survey = Survey("s", {"=q": uldp.UtilityOptimizedRR(domain, 1.0)})
+    tallies = Tallies(survey, {"=q": survey.questions["=q"].tally([0, 1, 2])})
+    (tmp_path / "tallies.json").write_bytes(tallies.to_json().encode())
+    _, out, _ = run(capsys, "estimate", tmp_path / "tallies.json", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["value"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "plain"]
+    assert {row["question"] for row in rows} == {"'=q"}
 
 
 def test_estimates_of_a_tagged_question_say_what_they_are(tmp_path, capsys):

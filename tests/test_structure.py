@@ -88,7 +88,7 @@ def test_importing_the_package_binds_its_modules_and_loads_no_extra():
     ("module", "package", "extra"),
     [
         ("secure", "randomgen", "secure"),
-        ("collecting", "dask", "dask"),
+        ("collecting", "pyarrow", "dask"),
         ("figures", "matplotlib", "figures"),
     ],
 )

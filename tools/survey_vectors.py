@@ -456,6 +456,7 @@ def refused_messages(texts: list[str]) -> list[dict[str, Any]]:
         (forged(b"\0", width=1), Reason.QUESTION),
         (forged(b"", width=0), Reason.QUESTION),
         (forged(b"\0", question=65_535, width=1), Reason.QUESTION),
+        (forged(b"", n=0), Reason.EMPTY),
         (two, Reason.TOO_MANY),
         (forged(b"\4\0"), Reason.IMPOSSIBLE),
         (forged(b"\0\3"), Reason.IMPOSSIBLE),

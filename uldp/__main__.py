@@ -2,7 +2,7 @@
 
 ::
 
-    python -m uldp tally survey.json FILES...     count messages
+    python -m uldp tally survey.json FILES...     count messages; options stand before the survey
     python -m uldp estimate TALLIES               estimates from the counts, with their errors
     python -m uldp reproduce fig5                 the paper's experiments
 """
@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from uldp import _checks, inference, wire
@@ -24,6 +24,7 @@ from uldp.experiments.settings import add_options, chosen
 from uldp.surveys import Survey, Tallies
 
 INTERRUPTED = 130
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high")
 
 
@@ -44,16 +45,16 @@ def _add_tally(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "tally",
         help="count the reports in messages",
         description="Count the reports in messages, for each question of a survey, and write the "
-        "counts as JSON. What is refused is counted by reason, on the error output.",
+        "counts as JSON. What is refused is counted by reason, on the error output. Options stand "
+        "before the survey; a file whose name begins with a minus is given as ./-name.",
     )
     command.set_defaults(run=_tally)
     command.add_argument("survey", type=Path, help="the survey file")
     command.add_argument(
         "files",
-        nargs="+",
-        type=Path,
+        nargs=argparse.REMAINDER,
         metavar="FILE",
-        help="of one message, or of many, one behind the other",
+        help="of one message, or of many, one behind the other; nothing here is an option",
     )
     command.add_argument(
         "--max-reports", type=int, default=1, metavar="N", help="reports in a message (1)"
@@ -73,7 +74,11 @@ def _add_estimate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--question", action="append", metavar="NAME", help="this question alone; may be repeated"
     )
     command.add_argument("--level", type=float, default=0.95, help="of the intervals (0.95)")
-    command.add_argument("--csv", action="store_true", help="print CSV instead of tables")
+    command.add_argument(
+        "--csv",
+        action="store_true",
+        help="print CSV instead of tables; a text that begins with =, +, - or @ gets an apostrophe",
+    )
 
 
 def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -112,12 +117,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tally(given: argparse.Namespace) -> None:
-    survey = Survey.from_json(given.survey.read_bytes())
+    with _checks.regular_file(given.survey, "survey") as file:
+        survey = Survey.from_json(file.read())
     messages = _messages(given.files, survey.longest_message(given.max_reports))
     reading = survey.read(messages, given.max_reports)
     print(f"{reading.messages:,} messages accepted", file=sys.stderr)
     for reason, times in reading.refused.most_common():
         print(f"{times:,} refused: {reason}", file=sys.stderr)
+    if reading.impossible:
+        print(f"{reading.impossible:,} impossible reports left out", file=sys.stderr)
     text = reading.tallies.to_json()
     if given.out is None:
         print(text, end="")
@@ -125,19 +133,32 @@ def _tally(given: argparse.Namespace) -> None:
         given.out.write_bytes(text.encode())
 
 
-def _messages(paths: Iterable[Path], longest: int) -> Iterator[bytes]:
-    """Yield the messages of files, without reading a file as a whole where it has a size."""
-    for path in paths:
-        with path.open("rb") as file:
-            if not path.stat().st_size:
-                yield from wire.split(file.read(), longest)
-                continue
-            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-                yield from wire.split(data, longest)
+def _messages(names: Sequence[str], longest: int) -> Iterator[bytes]:
+    """Yield the messages of files that are given once, whatever the names that senders chose."""
+    if not names:
+        raise ValueError("FILE must be one or more, got none")
+    for name in names:
+        if name.startswith("-"):
+            raise ValueError(
+                f"FILE must not begin with a minus, got {name!r}: options stand before the survey, "
+                f"and a file of this name is ./{name}"
+            )
+    read: dict[tuple[int, int], str] = {}
+    for name in names:
+        with _checks.regular_file(name, "FILE") as file:
+            status = os.fstat(file.fileno())
+            identity = status.st_dev, status.st_ino
+            if identity in read:
+                raise ValueError(
+                    f"FILE must not repeat a file, got {name!r} after {read[identity]!r}"
+                )
+            read[identity] = name
+            yield from wire.split(file, longest)
 
 
 def _estimate(given: argparse.Namespace) -> None:
-    tallies = Tallies.from_json(given.tallies.read_bytes())
+    with _checks.regular_file(given.tallies, "tallies") as file:
+        tallies = Tallies.from_json(file.read())
     names = given.question or [*tallies]
     for name in names:
         _checks.choice(name, "question", tallies)
@@ -149,12 +170,17 @@ def _estimate(given: argparse.Namespace) -> None:
         for name, table in tables.items():
             numbers = (table.estimate, table.standard_error, table.low, table.high)
             for label, *row in zip(table.domain.labels, *numbers, strict=True):
-                writer.writerow([name, label, *row])
+                writer.writerow([_as_text(name), _as_text(label), *row])
             for note in table.notes:
                 print(f"{name}: {note}", file=sys.stderr)
         return
     for name in names:
         print(f"{name}\n{tables.get(name, 'no reports')}\n")
+
+
+def _as_text(cell: str | int) -> str | int:
+    """Put an apostrophe before a text that a spreadsheet would compute."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell
 
 
 def _reproduce(given: argparse.Namespace) -> None:

@@ -197,13 +197,15 @@ class Survey:
         rows = wire.wire_rows(self.questions[question], reports)
         return wire.pack(self._digest, self._names.index(question), rows)
 
-    def open(self, message: BytesLike) -> tuple[str, NDArray[Any]]:
-        """Return what one message holds, however many reports: its question, and the reports.
+    def open(self, message: BytesLike, max_reports: int = 1) -> tuple[str, NDArray[Any]]:
+        """Return what one message holds: its question, and the reports.
 
         Parameters
         ----------
         message : bytes-like
             What a device sent.
+        max_reports : int, optional
+            How many reports the message may hold (see `read`).
 
         Returns
         -------
@@ -215,14 +217,15 @@ class Survey:
         Raises
         ------
         MessageError
-            A ValueError, if the message is not intact, is of another survey, or holds a report that
-            the mechanism cannot produce. Its `reason` says which.
+            A ValueError, if the message is not intact, is of another survey, holds no report or too
+            many, or one that the mechanism cannot produce. Its `reason` says which.
         TypeError
             If it is not bytes.
         """
         if not isinstance(message, BytesLike):
             raise TypeError(f"message must be bytes, got {type(message).__name__}")
-        number, payload = self._payload(message)
+        most = _checks.whole(max_reports, "max_reports", least=1)
+        number, payload = self._payload(message, most)
         name = self._names[number]
         mechanism = self.questions[name]
         rows = np.frombuffer(payload, wire.wire_dtype(mechanism))
@@ -253,7 +256,8 @@ class Survey:
         seen : set, or anything that has ``in`` and ``add``, optional
             The pairs of a sender and a question that were counted, to which new ones are added.
             A sender is whatever tells her from others, such as a token that the service gave her.
-            Her second message about the same question is refused. Without it messages are not
+            Her second message about the same question is refused, and so is one of a sender that is
+            not hashable. Without it messages are not
             compared: equal bytes are mostly honest reports that are equal.
         keep_reports : bool, optional
             Whether to keep the reports too, which "em" and "mle" need where a report is a set.
@@ -287,20 +291,16 @@ class Survey:
             if seen is not None:
                 sender, message = _pair(message)
             try:
-                number, payload = self._payload(message)
+                number, payload = self._payload(message, most)
             except MessageError as error:
                 refused[error.reason] += 1
                 continue
-            box = boxes[number]
-            if len(payload) > most * box.width:
-                refused[Reason.TOO_MANY] += 1
-                continue
             if seen is not None:
-                key = sender, self._names[number]
-                if key in seen:
-                    refused[Reason.DUPLICATE] += 1
+                problem = _remember(seen, (sender, self._names[number]))
+                if problem:
+                    refused[problem] += 1
                     continue
-                seen.add(key)
+            box = boxes[number]
             accepted += 1
             box.waiting += payload
             waiting += len(payload)
@@ -310,15 +310,13 @@ class Survey:
                     box.empty()
         for box in boxes:
             box.empty()
-        impossible = sum(box.impossible for box in boxes)
-        if impossible:
-            refused[Reason.IMPOSSIBLE] = impossible
         named = dict(zip(self._names, boxes, strict=True))
         return Reading(
             tallies=Tallies(self, {name: box.tally for name, box in named.items()}),
             reports={name: box.reports for name, box in named.items() if kept},
             messages=accepted,
             refused=refused,
+            impossible=sum(box.impossible for box in boxes),
         )
 
     def longest_message(self, max_reports: int = 1) -> int:
@@ -337,7 +335,7 @@ class Survey:
         most = _checks.whole(max_reports, "max_reports", least=1)
         return wire.LEAST_LENGTH + most * max(self._widths)
 
-    def _payload(self, message: object) -> tuple[int, memoryview]:
+    def _payload(self, message: object, most: int) -> tuple[int, memoryview]:
         """Return the number of question and the reports of an intact message, possible or not."""
         digest, number, width, payload = wire.unpack(message)
         if digest != self._digest:
@@ -355,6 +353,12 @@ class Survey:
                 Reason.QUESTION,
                 f"its reports have {width} bytes, those of question {number} "
                 f"{self._widths[number]}",
+            )
+        if not payload:
+            raise MessageError(Reason.EMPTY, f"it is of question {number}")
+        if len(payload) > most * width:
+            raise MessageError(
+                Reason.TOO_MANY, f"{len(payload) // width} reports, at most {most} are"
             )
         return number, payload
 
@@ -541,14 +545,17 @@ class Reading:
     messages : int
         How many messages were accepted.
     refused : Counter
-        How many messages were refused, by `Reason`; and, under ``Reason.IMPOSSIBLE``, how many
-        reports of accepted messages were left out because the mechanism cannot produce them.
+        How many messages were refused, by `Reason`.
+    impossible : int
+        How many reports of accepted messages were left out because the mechanism cannot produce
+        them.
     """
 
     tallies: Tallies
     reports: dict[str, NDArray[Any]]
     messages: int
     refused: Counter[Reason]
+    impossible: int
 
 
 class _Box:
@@ -604,6 +611,17 @@ def schema() -> dict[str, Any]:
     path = files("uldp") / "survey.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def _remember(seen: Seen, key: tuple[Hashable, str]) -> Reason | None:
+    """Add a sender and a question to those that were counted, or return why it cannot be."""
+    try:
+        if key in seen:
+            return Reason.DUPLICATE
+        seen.add(key)
+    except TypeError:
+        return Reason.SENDER
+    return None
 
 
 def _pair(item: Any) -> tuple[Hashable, Any]:

@@ -25,17 +25,21 @@ reads messages; here is what it does so with.
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterator
 from enum import StrEnum
 from mmap import mmap
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import _checks
+from uldp._checksums import crc_of_slices
+from uldp._chunks import chunks
 from uldp._packed import integer_dtype
 from uldp.mechanisms import Mechanism
 
@@ -47,6 +51,8 @@ VERSION_END = 8
 CHECKSUM = struct.Struct("<I")
 LEAST_LENGTH = HEADER.size + CHECKSUM.size
 MOST_REPORTS = 2**32 - 1
+BYTES_AT_ONCE = 1 << 20
+MOST_BYTES_AT_ONCE = 1 << 25
 
 BytesLike = bytes | bytearray | memoryview
 
@@ -61,7 +67,9 @@ class Reason(StrEnum):
     CORRUPT = "damaged on the way"
     FOREIGN = "of another survey"
     QUESTION = "of no question of the survey"
+    EMPTY = "without a report"
     TOO_MANY = "with more reports than are allowed"
+    SENDER = "of a sender who cannot be remembered"
     DUPLICATE = "of a sender who was counted"
     IMPOSSIBLE = "with a report that the mechanism cannot produce"
 
@@ -157,7 +165,7 @@ def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
     return digest, question, width, content[HEADER.size : end]
 
 
-def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
+def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
     """Cut apart messages that stand one behind the other, as in a file to which they are appended.
 
     What is damaged, or longer than any message should be, is skipped up to the next ``uldp`` and
@@ -165,10 +173,13 @@ def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
     of another one: one sender cannot swallow the messages behind hers. But what she sends may be
     several messages; who appends it has to see, with `Survey.open`, that it is one.
 
+    The time is in proportion to the length of the data, whatever stands in them. In memory are some
+    megabytes of them, or six of the longest messages.
+
     Parameters
     ----------
-    data : bytes or mmap
-        The messages.
+    data : bytes, mmap or file
+        The messages, or a file that is open for reading bytes.
     longest : int
         The length of the longest message that is expected.
 
@@ -180,45 +191,82 @@ def split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
     Raises
     ------
     ValueError, TypeError
-        If the data are neither bytes nor a map of a file, or `longest` is not a whole number of at
-        least 1.
+        If the data are neither bytes nor a map of a file nor a file, or `longest` is not a whole
+        number of at least 1.
     """
-    if not isinstance(data, bytes | mmap):
-        raise TypeError(f"data must be bytes or an mmap, got {type(data).__name__}")
-    return _split(data, _checks.whole(longest, "longest", least=1))
+    if not isinstance(data, bytes | mmap) and not hasattr(data, "read"):
+        raise TypeError(f"data must be bytes, an mmap or a file, got {type(data).__name__}")
+    most = _checks.whole(longest, "longest", least=1)
+    return _split(_blocks(data, min(max(BYTES_AT_ONCE, 2 * most), MOST_BYTES_AT_ONCE)), most)
 
 
-def _split(data: bytes | mmap, longest: int) -> Iterator[bytes]:
-    start, size = 0, len(data)
-    while start < size:
-        end = _end(data, start, longest)
-        following = _next_magic(data, start, end)
-        while end and following < end and not _end(data, following, longest):
-            following = _next_magic(data, following, end)
-        yield data[start:following]
-        start = following
+def _blocks(data: bytes | mmap | BinaryIO, size: int) -> Iterator[bytes]:
+    if isinstance(data, bytes | mmap):
+        for block in chunks(len(data), size):
+            yield data[block]
+        return
+    while block_read := data.read(size):
+        yield block_read
 
 
-def _next_magic(data: bytes | mmap, start: int, end: int) -> int:
-    """Return the next place of the magic bytes, before the end if there is one."""
-    following = data.find(MAGIC, start + 1, end + len(MAGIC) - 1 if end else len(data))
-    return following if following >= 0 else end or len(data)
+def _split(blocks: Iterator[bytes], longest: int) -> Iterator[bytes]:
+    """Yield the pieces of consecutive blocks; what begins near the end of a block waits."""
+    held = b""
+    for block in blocks:
+        held += block
+        settled = len(held) - 2 * longest
+        done = 0
+        for end in _ends(held, longest):
+            if end > settled:
+                break
+            yield held[done:end]
+            done = end
+        if not done and settled > max(longest, BYTES_AT_ONCE):
+            yield held[:settled]
+            done = settled
+        held = held[done:]
+    done = 0
+    for end in _ends(held, longest):
+        yield held[done:end]
+        done = end
 
 
-def _end(data: bytes | mmap, start: int, longest: int) -> int:
-    """Return where the intact message that begins here ends; 0 if none does."""
-    head = data[start : start + HEADER.size]
-    if len(head) < HEADER.size or not head.startswith(MAGIC):
-        return 0
-    _, _, _, width, n, _ = HEADER.unpack(head)
-    end = start + LEAST_LENGTH + width * n
-    is_whole = end <= min(len(data), start + longest) and _is_intact(data[start:end])
-    return end if is_whole else 0
+def _ends(data: bytes, longest: int) -> Iterator[int]:
+    """Yield where the pieces of data end, the first of which begins at 0."""
+    places = [match.start() for match in re.finditer(MAGIC, data)]
+    end_of = _intact(data, np.array(places, dtype=np.int64), longest)
+    intact = [*end_of]
+    start = 0
+    while start < len(data):
+        if start in end_of:
+            after = bisect_right(intact, start)
+            end = end_of[start]
+            inside = after < len(intact) and intact[after] < end
+            start = intact[after] if inside else end
+        else:
+            after = bisect_right(places, start)
+            start = places[after] if after < len(places) else len(data)
+        yield start
 
 
-def _is_intact(message: bytes) -> bool:
-    (checksum,) = CHECKSUM.unpack(message[-CHECKSUM.size :])
-    return zlib.crc32(message[: -CHECKSUM.size]) == int(checksum)
+def _intact(data: bytes, places: NDArray[np.int64], longest: int) -> dict[int, int]:
+    """Return where each intact message that begins at one of these places ends."""
+    bytes_of = np.frombuffer(data, dtype=np.uint8)
+
+    def number(at: NDArray[np.int64], length: int) -> NDArray[np.uint64]:
+        digits = [bytes_of[at + place].astype(np.uint64) for place in range(length)]
+        shifts = np.arange(0, 8 * length, 8, dtype=np.uint64)
+        found: NDArray[np.uint64] = np.left_shift(np.stack(digits, axis=-1), shifts).sum(axis=-1)
+        return found
+
+    places = places[places + LEAST_LENGTH <= len(data)]
+    places = places[number(places + 4, 2) == VERSION]
+    payload = number(places + 8, 4) * number(places + 12, 4)
+    whole = payload <= np.minimum(longest, len(data) - places) - LEAST_LENGTH
+    starts = places[whole]
+    sums = starts + HEADER.size + payload[whole].astype(np.int64)
+    right = crc_of_slices(data, starts, sums) == number(sums, CHECKSUM.size)
+    return dict(zip(starts[right].tolist(), (sums[right] + CHECKSUM.size).tolist(), strict=True))
 
 
 def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:

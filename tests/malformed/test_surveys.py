@@ -112,7 +112,11 @@ def calls_of_surveys() -> list[Call]:
             question=("uRAP", NOT_QUESTIONS),
             reports=(reports_of(URAP), not_reports(URAP)),
         ),
-        call(SURVEY.open, message=(MESSAGE, [*damaged, *not_bytes])),
+        call(
+            SURVEY.open,
+            message=(MESSAGE, [*damaged, *not_bytes]),
+            max_reports=(1000, whole(0, -1)),
+        ),
         call(
             SURVEY.read,
             messages=([MESSAGE], not_messages),

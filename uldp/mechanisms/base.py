@@ -25,6 +25,7 @@ Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.
 
 MATRIX_ENTRIES = 1 << 24
 USERS_AT_ONCE = 1 << 16
+MOST_SHOWN = 20
 
 OF_TALLIES: dict[str, Callable[..., NDArray[np.float64]]] = {
     "empirical": estimators.empirical,
@@ -133,7 +134,7 @@ class Mechanism(Law):
         array = self._as_reports(reports)
         for met, condition in self._conditions(array):
             if not met.all():
-                raise ValueError(f"reports must {condition}, got {array[~met][0].tolist()}")
+                raise ValueError(f"reports must {condition}, got {_shown(array[~met][0])}")
         return array
 
     def possible(self, reports: ArrayLike) -> NDArray[np.bool_]:
@@ -393,3 +394,10 @@ class Mechanism(Law):
                 f"the domain is too large for its matrix: {self.domain.size} x {self.output_count} "
                 f"entries, at most {MATRIX_ENTRIES} are allowed"
             )
+
+
+def _shown(report: NDArray[Any]) -> str:
+    """Return a report for an error message, and the beginning of a long one."""
+    if report.size <= MOST_SHOWN:
+        return str(report.tolist())
+    return f"{str(report[:MOST_SHOWN].tolist())[:-1]}, ...]"
