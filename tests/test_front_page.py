@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from scipy.optimize import brentq
 
 import uldp
 
@@ -89,8 +90,10 @@ def claimed() -> dict[str, str]:
     """The numbers that front page and README may name, by what they stand for."""
     census = uldp.datasets.census()
     domain, n = census.domain, int(census.counts.sum())
-    rr, urr = uldp.RandomizedResponse(domain, 1.0), uldp.UtilityOptimizedRR(domain, 1.0)
-    people = rr.l2_loss(census.frequencies, n) / urr.l2_loss(census.frequencies, n)
+
+    def of(name: str, epsilon: float) -> float:
+        return uldp.mechanisms.PAPER[name](domain, epsilon).l2_loss(census.frequencies, n)
+
     ln_k = math.log(domain.size)
     papers, best = (
         uldp.UtilityOptimizedRappor(domain, ln_k, theta=theta) for theta in (None, "optimal")
@@ -100,7 +103,9 @@ def claimed() -> dict[str, str]:
         "people": f"{n:,}",
         "values": str(domain.size),
         "sensitive": str(domain.sensitive.size),
-        "times as many": f"{people:.0f}",
+        "times as many": f"{of('RR', 1.0) / of('uRR', 1.0):.0f}",
+        "with RAPPOR": f"{of('RAPPOR', 1.0) / of('uRAP', 1.0):.1f}",
+        "fewer up to": f"{brentq(lambda e: of('RAPPOR', e) - of('uRR', e), 0.5, 3):.2f}",
         "gain by theta": f"{gain:.2f}",
         "revealed at most": f"{-math.expm1(-0.1):.1%}",
         "its budget": "0.1",
@@ -130,6 +135,7 @@ def test_the_people_that_rr_has_to_ask_are_named() -> None:
     claims = claimed()
     assert f"{claims['people']} people" in FRONT
     assert f"**{claims['times as many']} times** as many people" in re.sub(r"\s+", " ", FRONT)
+    assert f"**{claims['with RAPPOR']} times** as many people" in re.sub(r"\s+", " ", FRONT)
     assert f"{claims['values']} answers, {claims['sensitive']} of them" in FRONT
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from uldp.mechanisms.index_reports import IndexReports
+from uldp.mechanisms.set_reports import SetReports
+
 ROOT = Path(__file__).parents[1]
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
@@ -98,3 +101,19 @@ def test_what_is_missing_names_its_extra(module, package, extra):
     last = done.stderr.strip().splitlines()[-1]
     message = f'uldp.{module} needs the package {package}: pip install "uldp[{extra}]"'
     assert last == f"ModuleNotFoundError: {message}"
+
+
+@pytest.mark.parametrize("base", [IndexReports, SetReports])
+def test_contributing_names_what_a_mechanism_must_have(base):
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    steps = text.split("## A further mechanism")[1].split("\n2. ")[0]
+    named = set(re.findall(r"`(\w+)`", steps))
+    assert base.__abstractmethods__ <= named
+    asked = IndexReports.__abstractmethods__ | SetReports.__abstractmethods__
+    assert named - asked == {
+        "names",
+        "IndexReports",
+        "SetReports",
+        "SupportDecoder",
+        "OutcomeDecoder",
+    }
