@@ -242,7 +242,7 @@ def test_targets_by_labels_are_those_of_the_values():
         ]
         assert users[0] == users[1]
     common = uldp.UtilityOptimizedRR(TaggedDomain(named, ["home"]), 1.0)
-    user, known = PersonalizedMechanism(common, {0: "home"}), {"home": fair}
+    user, known = PersonalizedMechanism(common, {"a": "home"}), {"home": fair}
     assert attacks.worst_report(user, ["⊥home"]) == attacks.worst_report(user, [3]) == 3
     assert attacks.worst_report(user, ["c"], known) == attacks.worst_report(user, [2], known)
     with pytest.raises(ValueError, match="targets: '⊥home' is not a label"):

@@ -205,10 +205,13 @@ def test_a_user_with_nothing_sensitive_of_her_own_runs_the_common_mechanism():
     np.testing.assert_array_equal(user.transition_matrix(), COMMON.transition_matrix()[:4])
 
 
-def test_values_and_tags_can_be_given_by_index():
-    by_index = PersonalizedMechanism(COMMON, {2: 0, 0: 1})
+def test_tags_can_be_given_by_index_but_values_by_label_alone():
+    """Codes of another list would hide the wrong value."""
+    by_index = PersonalizedMechanism(COMMON, {TOWN.labels[2]: 0, TOWN.labels[0]: 1})
     same = ALICE.intermediate(TOWN.labels).tolist()
     assert by_index.intermediate(range(4), indices=True).tolist() == same
+    with pytest.raises(TypeError, match="user_sensitive must all be labels"):
+        PersonalizedMechanism(COMMON, {2: 0})
 
 
 # --- her secret ----------------------------------------------------------------------------------
@@ -278,7 +281,7 @@ def test_equality_and_hash_tell_nothing():
     [
         ({"elm": "home"}, ValueError, "must be in the domain"),
         ({"⊥home": "home"}, ValueError, "must be in the domain"),
-        ({77: "home"}, ValueError, "must be in the domain"),
+        ({77: "home"}, TypeError, "must all be labels or all be indices"),
         ({77.5: "home"}, TypeError, "must all be labels or all be indices"),
         ({"elm street": "home", 77: "home"}, TypeError, "must all be labels or all be indices"),
         ({"elm street": 77}, ValueError, r"the indices of tags must lie in 0\.\.1"),

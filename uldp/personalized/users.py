@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uldp import _checks
 from uldp._fields import set_fields
-from uldp.domain import Domain, chosen_values
+from uldp.domain import Domain
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import Seed
 from uldp.personalized.tagged import OTHERS, TaggedDomain, tagged_domain
@@ -19,7 +19,7 @@ from uldp.personalized.tagged import OTHERS, TaggedDomain, tagged_domain
 __all__ = ["PersonalizedMechanism", "secret_tags"]
 
 SecretMap = Mapping[str | int, str | int]
-"""Values, each with its tag, by labels or by indices."""
+"""The labels of values, each with its tag or the index of this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class PersonalizedMechanism:
     ----------
     common : Mechanism
         The mechanism that all users share; its domain is a `TaggedDomain`.
-    user_sensitive : mapping of label or index to str or int
+    user_sensitive : mapping of label to str or int
         The values that are sensitive to this user, as labels or (where they are strings) as
         indices, each with its tag (or the tag's index in ``common.domain.tags``). Several values
         may have the same tag; a tag that the domain does not have counts as "others" if it has
@@ -72,7 +72,7 @@ class PersonalizedMechanism:
                 "user_sensitive must be a mapping from values to tags, got a "
                 f"{type(user_sensitive).__name__}"
             )
-        values = chosen_values(domain.base, list(user_sensitive), "user_sensitive", secret=True)
+        values = domain.base.indices(list(user_sensitive), "user_sensitive", secret=True)
         tags = secret_tags(domain, list(user_sensitive.values()), "user_sensitive")
         intermediate = np.arange(domain.base.size)
         intermediate[values] = domain.bots[tags]
