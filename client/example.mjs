@@ -56,12 +56,14 @@ async function send(survey, time, outbox, chosen) {
   for (const question of survey.questions) {
     const place = chosen.get(nameOf(question.number));
     if (place === null || question.number in outbox.made) continue;
-    const message = survey.privatize(question.name, labelsOf(question)[place], time);
+    const answer = labelsOf(question)[place];
+    const message = survey.privatize(question.name, answer, time);
     outbox.put(question.number, [...message]);
   }
   const address = survey.repeat ? `messages?round=${time.round}` : "messages";
   for (const [number, message] of outbox.waiting) {
-    const posted = fetch(address, { method: "POST", body: Uint8Array.from(message) });
+    const body = Uint8Array.from(message);
+    const posted = fetch(address, { method: "POST", body });
     const isTaken = await posted.then(({ ok }) => ok, () => false);
     if (isTaken) outbox.put(number, TAKEN);
   }
