@@ -81,9 +81,12 @@ async function start() {
   const outbox = new Outbox(survey, round);
   const sets = survey.questions.map(fieldset);
   const show = (text) => {
-    sets.forEach((set, number) => (set.disabled = number in outbox.made));
+    sets.forEach((set, number) => {
+      set.disabled = number in outbox.made;
+    });
     form.hidden = outbox.isOver;
-    say(outbox.waiting.length ? "Not everything was sent. Please press Send again." : text);
+    const isLeft = outbox.waiting.length > 0;
+    say(isLeft ? "Not everything was sent. Please press Send again." : text);
   };
   const submit = async () => {
     if (outbox.isOver) return show("You have answered. Thank you!");
