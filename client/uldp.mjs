@@ -10,7 +10,7 @@ const VERSION = 2;
 const MAGIC = [0x75, 0x6c, 0x64, 0x70]; // "uldp"
 const [HEADER_BYTES, CHECKSUM_BYTES] = [48, 4];
 const [MOST_QUESTIONS, MOST_COUNTS, MOST_ROUNDS, WORD] = [2 ** 16, 2 ** 17, 1000, 2 ** 32];
-const [WORDS_AT_ONCE, SURE_WORDS] = [16, 2];
+const [WORDS_AT_ONCE, SURE_WORDS, MOST_BYTES] = [16, 2, 2 ** 21];
 const QUESTION_KEYS = ["name", "labels", "sensitive", "mechanism", "epsilon"];
 const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"];
 const FRACTIONS = ["epsilon", "theta"];
@@ -453,14 +453,16 @@ const refusal = (where, what) => new SurveyError(`${where} must be ${what}`);
 const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
 
 function readJson(file, where = "the file") {
-  let text, content;
+  let text, content, isShort;
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     text = typeof file === "string" ? file : decoder.decode(asBytes(file));
-    content = JSON.parse(text);
+    isShort = text.length <= MOST_BYTES && new TextEncoder().encode(text).length <= MOST_BYTES;
+    content = isShort && JSON.parse(text);
   } catch {
     throw refusal(where, "JSON, as a string or as bytes in UTF-8");
   }
+  if (!isShort) throw refusal(where, `of at most ${MOST_BYTES} bytes`);
   checkSpelling(text, where);
   return { text, content };
 }

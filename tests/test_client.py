@@ -1085,7 +1085,25 @@ def test_what_looks_like_a_key_or_a_number_in_a_string_is_none():
 def test_long_strings_are_read_without_recursion():
     text = Survey("long", {"q": uldp.RandomizedResponse(uldp.Domain(["a", "b"]), 1.0)}).to_json()
     for filling in ("x", "\\u00e9", '\\"'):
-        assert ask("refusedSurveys", [text.replace('"a"', f'"{filling * 10**6}"')]) == [None]
+        assert ask("refusedSurveys", [text.replace('"a"', f'"{filling * 3 * 10**5}"')]) == [None]
+
+
+@pytest.mark.parametrize("filling", ["x", "é"])
+def test_a_file_has_a_bound_in_bytes(filling):
+    """Read as JSON, ten megabytes of brackets would take 250."""
+    text = Survey("long", {"q": uldp.RandomizedResponse(uldp.Domain(["a", "b"]), 1.0)}).to_json()
+    room = _survey_file.MOST_BYTES - len(text.encode())
+    filled = text.replace('"a"', f'"a{filling * (room // len(filling.encode()))}"')
+    assert 0 <= _survey_file.MOST_BYTES - len(filled.encode()) < 2
+    longer = filled + "  "
+    found = ask("refusedSurveys", [filled, longer])
+    assert found[0] is None
+    assert found[1]["message"] == "the file must be of at most 2097152 bytes"
+    Survey.from_json(filled)
+    with pytest.raises(ValueError, match="it must be at most 2097152 bytes long"):
+        Survey.from_json(longer)
+    with pytest.raises(ValueError, match="it must be at most 8388608 bytes long"):
+        uldp.Tallies.from_json(" " * 2**23 + "{}")
 
 
 def look(text: str) -> str:

@@ -21,7 +21,7 @@ from uldp import _checks, inference, wire
 from uldp.experiments import FIGURES, reproduce
 from uldp.experiments._extra import extra
 from uldp.experiments.settings import add_options, chosen
-from uldp.surveys import Survey, Tallies
+from uldp.surveys import MOST_BYTES, Survey, Tallies
 
 INTERRUPTED = 130
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tally(given: argparse.Namespace) -> None:
     with _checks.regular_file(given.survey, "survey") as file:
-        survey = Survey.from_json(file.read())
+        survey = Survey.from_json(file.read(MOST_BYTES))
     messages = _messages(given.files, survey.longest_message(given.max_reports))
     reading = survey.read(messages, given.max_reports)
     print(f"{reading.messages:,} messages accepted", file=sys.stderr)
@@ -158,7 +158,7 @@ def _messages(names: Sequence[str], longest: int) -> Iterator[bytes]:
 
 def _estimate(given: argparse.Namespace) -> None:
     with _checks.regular_file(given.tallies, "tallies") as file:
-        tallies = Tallies.from_json(file.read())
+        tallies = Tallies.from_json(file.read(MOST_BYTES + 1))
     names = given.question or [*tallies]
     for name in names:
         _checks.choice(name, "question", tallies)

@@ -25,6 +25,7 @@ __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "wri
 LARGEST_LABEL = 2**53 - 1
 MOST_QUESTIONS = 2**16
 MOST_COUNTS = 2**17
+MOST_BYTES = 2**21
 """Over all questions: values, bots included, times rows of the tally."""
 MOST_ROUNDS = 1000
 SHOWN_CHARACTERS = 100
@@ -98,8 +99,13 @@ def write_survey(
     return head + '  "questions": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
 
 
-def read_json(text: str) -> Any:
-    """Return what a JSON text of this format and version holds; no object repeats a key."""
+def read_json(text: str, most: int = MOST_BYTES) -> Any:
+    """Return what a JSON text of this format and version holds; no object repeats a key.
+
+    A text can take 25 times its length of memory, and so has a bound in bytes.
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > most:
+        raise ValueError(f"it must be at most {most} bytes long, got more")
     try:
         found = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_refuse)
     except RecursionError:

@@ -40,6 +40,7 @@ __all__ = ["Reading", "Survey", "Tallies", "schema"]
 
 BYTES_AT_ONCE = 1 << 18
 SHOWN_DIGITS = 12
+MOST_BYTES = 4 * _survey_file.MOST_BYTES
 
 
 class Seen(Protocol):
@@ -473,7 +474,7 @@ class Tallies(Mapping[str, Tally]):
     @classmethod
     def _read(cls, text: str) -> Tallies:
         file = _survey_file.json_object(
-            _survey_file.read_json(text), "the file", {"uldp", "survey", "tallies"}
+            _survey_file.read_json(text, MOST_BYTES), "the file", {"uldp", "survey", "tallies"}
         )
         if not isinstance(file["survey"], str):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
