@@ -122,7 +122,7 @@ def changed_value(content: Any, rng: Random) -> Any:
         one = rng.choice(old)
         twin = one.swapcase() if isinstance(one, str) else deepcopy(one)
         return changed(content, place, [*old, twin])
-    if isinstance(old, int | float):
+    if isinstance(old, int | float) and abs(old) < 1e300:
         return changed(content, place, old * rng.choice([-1, 0.5, 2, 1 + 2**-52, 1000]))
     return content
 
