@@ -22,7 +22,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage mutants fuzz lint stored-book notebooks dist alone clean
+.PHONY: help book pdf test accessibility coverage fuzz lint stored-book notebooks dist alone clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,9 +46,6 @@ test: $(INSTALLED) ## Lint, type-check, build the book, run all tests and compar
 fuzz: $(INSTALLED) ## Give 100,000 changed files and messages to Python and the client; time draws by class
 	$(BIN)/python tests/fuzz.py
 	$(BIN)/python tests/timing.py
-
-mutants: $(INSTALLED) ## Change one number or operator at a time and list the changes that no test notices, for an hour
-	$(BIN)/python tools/mutate.py
 
 coverage: $(INSTALLED) ## Measure which lines of uldp/ the tests run
 	$(BIN)/coverage run -m pytest tests
