@@ -24,16 +24,10 @@ import numpy as np
 from speed import circumstances, python_of_others
 from threadpoolctl import threadpool_limits
 
-from uldp import (
-    Mechanism,
-    RandomizedResponse,
-    Rappor,
-    UtilityOptimizedRappor,
-    UtilityOptimizedRR,
-    _passes,
-)
-from uldp._chunks import chunks
-from uldp._packed import PackedSets
+from uldp import Mechanism, RandomizedResponse, Rappor, UtilityOptimizedRappor, UtilityOptimizedRR
+from uldp._numerics import passes
+from uldp._numerics.chunks import chunks
+from uldp._numerics.packed import PackedSets
 from uldp.datasets import census
 from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood
 
@@ -180,7 +174,7 @@ class Case:
         yield self.row("one pass", timed(em, self.evidence, uniform, 1)[0], "s")
         climbing, _ = timed(log_likelihood, self.evidence, uniform)
         yield self.row("one pass with curvature", climbing, "s")
-        with patch.object(_passes, "_compiled", lambda: None):
+        with patch.object(passes, "_compiled", lambda: None):
             in_numpy, _ = timed(em, self.evidence, uniform, 1)
         yield self.row("one pass in NumPy", in_numpy, "s")
         yield self.row("reading the sets once", timed(read, self.evidence.sets)[0], "s")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from uldp import _ascent, _passes
-from uldp._ascent import Place
-from uldp._packed import PackedSets
+from uldp._numerics import ascent, passes
+from uldp._numerics.ascent import Place
+from uldp._numerics.packed import PackedSets
 
 SEEDS = range(20)
 
@@ -33,7 +33,7 @@ def test_nearest(seed):
     center, weights = rng.normal(0.3, 0.5, size=6), rng.uniform(0.1, 10, size=6)
     q = np.full(6, 1 / 6)
     wanted = top_by_scipy(weights * (center - q), np.diag(weights), q)
-    found = _ascent.nearest(center, weights)
+    found = ascent.nearest(center, weights)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
     assert found.sum() == pytest.approx(1, abs=1e-15)
 
@@ -44,27 +44,27 @@ def test_the_top_of_the_quadratic_with_a_tilt(seed):
     q = rng.dirichlet(np.ones(6))
     diagonal, tilt, lift = rng.uniform(0.5, 5, 6), rng.uniform(0, 3, 6), rng.normal(size=6)
     wanted = top_by_scipy(lift, np.diag(diagonal) + np.outer(tilt, tilt), q)
-    found = _ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
+    found = ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
 def test_the_way_along_the_tilt_is_found_in_few_steps(monkeypatch):
     """What it is the root of consists of few straight pieces, and secants end on such a one."""
     calls = []
-    nearest = _ascent.nearest
-    monkeypatch.setattr(_ascent, "nearest", lambda *given: calls.append(0) or nearest(*given))
+    nearest = ascent.nearest
+    monkeypatch.setattr(ascent, "nearest", lambda *given: calls.append(0) or nearest(*given))
     for seed in range(100):
         rng = np.random.default_rng(seed)
         q, diagonal = rng.dirichlet(np.ones(6)), rng.uniform(0.5, 5, 6)
         tilt, lift = rng.uniform(0, 3, 6), rng.normal(size=6)
-        _ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
+        ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
     assert len(calls) / 100 < 9
 
 
 def test_a_level_tilt_changes_nothing():
     q, lift, diagonal = np.array([0.2, 0.3, 0.5]), np.array([1.0, -1.0, 0.2]), np.ones(3)
-    plain = _ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.zeros(3)))
-    level = _ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.full(3, 7.0)))
+    plain = ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.zeros(3)))
+    level = ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.full(3, 7.0)))
     np.testing.assert_allclose(level, plain, atol=1e-12)
 
 
@@ -76,7 +76,7 @@ def test_the_top_of_the_exact_quadratic(seed, rows):
     forms = linear / (linear @ q)[:, None] / np.sqrt(rows)
     rise, hessian = forms.sum(axis=0) / np.sqrt(rows), forms.T @ forms
     wanted = top_by_scipy(rise, hessian, q)
-    found = _ascent.newton_target(q, forms)
+    found = ascent.newton_target(q, forms)
     value = [rise @ (x - q) - (x - q) @ hessian @ (x - q) / 2 for x in (found, wanted)]
     assert value[0] == pytest.approx(value[1], abs=1e-9)
     assert found.sum() == pytest.approx(1)
@@ -85,12 +85,10 @@ def test_the_top_of_the_exact_quadratic(seed, rows):
 
 def test_masses_that_must_not_vanish_keep_a_tenth():
     q, target = np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.0, 0.0])
-    assert _ascent._largest_share(q, target, slice(0)) == 1
-    assert _ascent._largest_share(q, target, slice(2, None)) == pytest.approx(0.9)
-    assert _ascent._largest_share(q, np.array([0.6, 0.3, 0.1]), slice(2, None)) == 1
-    assert _ascent._largest_share(q, np.array([0.85, 0.15, 0]), slice(1, None)) == pytest.approx(
-        0.9
-    )
+    assert ascent._largest_share(q, target, slice(0)) == 1
+    assert ascent._largest_share(q, target, slice(2, None)) == pytest.approx(0.9)
+    assert ascent._largest_share(q, np.array([0.6, 0.3, 0.1]), slice(2, None)) == 1
+    assert ascent._largest_share(q, np.array([0.85, 0.15, 0]), slice(1, None)) == pytest.approx(0.9)
 
 
 def mean_of_logarithms(forms: np.ndarray, caution: float):
@@ -119,7 +117,7 @@ def climbed_from(forms: np.ndarray, caution: float, few: bool, with_forms: bool 
         return forms / (forms @ q)[:, None] / np.sqrt(len(forms))
 
     start = np.full(forms.shape[1], 1 / forms.shape[1])
-    here, passes = _ascent.climb(look, rows if with_forms else None, few, slice(0), start, 1e-10)
+    here, passes = ascent.climb(look, rows if with_forms else None, few, slice(0), start, 1e-10)
     assert passes == len(looks)
     return here, exact, looks
 
@@ -128,7 +126,7 @@ FORMS = np.random.default_rng(5).uniform(0.1, 1, size=(12, 4))
 
 
 def test_the_exact_quadratic_is_used_from_the_start_or_when_patience_ends(monkeypatch):
-    monkeypatch.setattr(_ascent, "PATIENCE", 7)
+    monkeypatch.setattr(ascent, "PATIENCE", 7)
     for few, first in ((True, 1), (False, 8)):
         here, exact, looks = climbed_from(FORMS, 2.0, few)
         assert exact[0] == first
@@ -138,14 +136,14 @@ def test_the_exact_quadratic_is_used_from_the_start_or_when_patience_ends(monkey
     assert exact == []
     assert len(looks) > 100
     assert here.certificate <= 1e-10
-    monkeypatch.setattr(_ascent, "PATIENCE", 1000)
+    monkeypatch.setattr(ascent, "PATIENCE", 1000)
     here, exact, looks = climbed_from(FORMS, 2.0, False)
     assert exact == []
     assert here.certificate <= 1e-10
 
 
 def test_an_ascent_takes_so_many_passes_at_most(monkeypatch):
-    monkeypatch.setattr(_ascent, "MOST_PASSES", 5)
+    monkeypatch.setattr(ascent, "MOST_PASSES", 5)
     here, _, looks = climbed_from(FORMS, 30.0, False)
     assert len(looks) == 5
     assert here.certificate > 1e-10
@@ -163,7 +161,7 @@ def test_an_ascent_ends_where_its_certificate_is_met():
     for tolerance, ends in ((0.25, True), (0.2499, False)):
         looks = []
         tried = []
-        _, passes = _ascent.climb(
+        _, passes = ascent.climb(
             lambda q, looks=looks: still(0.25, looks) if not looks else still(0.0, looks),
             lambda q, tried=tried: tried.append(q) or np.eye(2),
             True,
@@ -185,13 +183,13 @@ def test_an_ascent_ends_where_neither_quadratic_rises(monkeypatch, few):
         assert len(tried) < 10
         return np.eye(2)
 
-    monkeypatch.setattr(_ascent, "newton_target", lambda q, _: q)
+    monkeypatch.setattr(ascent, "newton_target", lambda q, _: q)
     start = np.array([0.5, 0.5])
-    here, passes = _ascent.climb(lambda _: still(1e-18, looks), forms, few, slice(0), start, 1e-30)
+    here, passes = ascent.climb(lambda _: still(1e-18, looks), forms, few, slice(0), start, 1e-30)
     assert passes == 1
     assert len(tried) == 1
     assert here.certificate == 1e-18
-    here, passes = _ascent.climb(lambda _: still(1e-18, looks), None, False, slice(0), start, 1e-30)
+    here, passes = ascent.climb(lambda _: still(1e-18, looks), None, False, slice(0), start, 1e-30)
     assert passes == 1
 
 
@@ -210,15 +208,15 @@ def test_no_step_lowers_the_value(monkeypatch):
         places.append(here.q[1])
         return scaled_target(here)
 
-    scaled_target = _ascent.scaled_target
-    monkeypatch.setattr(_ascent, "scaled_target", target)
-    monkeypatch.setattr(_ascent, "MOST_PASSES", 12)
+    scaled_target = ascent.scaled_target
+    monkeypatch.setattr(ascent, "scaled_target", target)
+    monkeypatch.setattr(ascent, "MOST_PASSES", 12)
     start = np.array([0.5, 0.5])
-    _ascent.climb(look, None, False, slice(0), start, 1e-9)
+    ascent.climb(look, None, False, slice(0), start, 1e-9)
     assert places[:2] == [0.5, 0.625]
     assert (np.diff(values) >= -1e-12).all()
-    monkeypatch.setattr(_ascent, "MOST_PASSES", 3)
-    assert _ascent.climb(look, None, False, slice(0), start, 1e-9)[1] == 3
+    monkeypatch.setattr(ascent, "MOST_PASSES", 3)
+    assert ascent.climb(look, None, False, slice(0), start, 1e-9)[1] == 3
 
 
 def random_sets(m: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -237,10 +235,10 @@ def plain_sums(members, times, q, base, slope):
 @pytest.fixture(params=["NumPy", "compiled", "as written"])
 def engine(request, monkeypatch):
     """Passes in NumPy, in the function that Numba compiles, and in the same function as it is."""
-    monkeypatch.setattr(_passes, "COMPILED_FROM", 1 if request.param != "NumPy" else 1 << 60)
+    monkeypatch.setattr(passes, "COMPILED_FROM", 1 if request.param != "NumPy" else 1 << 60)
     if request.param == "as written":
-        monkeypatch.setattr(_passes, "_compiled", lambda: _passes._over_chunks)
-    elif request.param == "compiled" and _passes._compiled() is None:
+        monkeypatch.setattr(passes, "_compiled", lambda: passes._over_chunks)
+    elif request.param == "compiled" and passes._compiled() is None:
         pytest.skip("Numba is not installed")
     return request.param
 
@@ -248,13 +246,13 @@ def engine(request, monkeypatch):
 @pytest.mark.parametrize(("m", "size"), [(1, 1), (5, 8), (40, 9), (300, 30), (0, 5)])
 @pytest.mark.parametrize("climbing", [False, True])
 def test_a_pass_is_the_plain_sums(engine, monkeypatch, m, size, climbing):
-    monkeypatch.setattr(_passes, "SETS_IN_CACHE", 64)
+    monkeypatch.setattr(passes, "SETS_IN_CACHE", 64)
     members, times, q = random_sets(m, size)
     sets = PackedSets(size).pack(members).T
     wanted = plain_sums(members, times, q, 0.3, 0.7)
     for threads in (1, 2):
-        monkeypatch.setattr(_passes, "_threads", lambda threads=threads: threads)
-        found = _passes.over_sets(sets, times, q, 0.3, 0.7, climbing)
+        monkeypatch.setattr(passes, "_threads", lambda threads=threads: threads)
+        found = passes.over_sets(sets, times, q, 0.3, 0.7, climbing)
         summed = (climbing, True, climbing, True, climbing)
         for ours, theirs, is_summed in zip(found, wanted, summed, strict=True):
             np.testing.assert_allclose(ours, theirs * is_summed, rtol=1e-12, atol=1e-12)
@@ -264,25 +262,25 @@ def test_large_passes_are_compiled(monkeypatch):
     """From so many bytes on, which here are those of 40 sets of two."""
     members, times, q = random_sets(40, 9)
     sets, compiled = PackedSets(9).pack(members).T, []
-    monkeypatch.setattr(_passes, "_compiled", lambda: compiled.append(0))
-    monkeypatch.setattr(_passes, "COMPILED_FROM", sets.size + 1)
-    _passes.over_sets(sets, times, q, 0.3, 0.7)
+    monkeypatch.setattr(passes, "_compiled", lambda: compiled.append(0))
+    monkeypatch.setattr(passes, "COMPILED_FROM", sets.size + 1)
+    passes.over_sets(sets, times, q, 0.3, 0.7)
     assert compiled == []
-    monkeypatch.setattr(_passes, "COMPILED_FROM", sets.size)
-    _passes.over_sets(sets, times, q, 0.3, 0.7)
+    monkeypatch.setattr(passes, "COMPILED_FROM", sets.size)
+    passes.over_sets(sets, times, q, 0.3, 0.7)
     assert compiled == [0]
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    if _passes._compiled() is None:
+    if passes._compiled() is None:
         pytest.skip("Numba is not installed")
-    monkeypatch.setattr(_passes, "COMPILED_FROM", 0)
+    monkeypatch.setattr(passes, "COMPILED_FROM", 0)
     members, times, q = random_sets(70_000, 20)
     sets = np.ascontiguousarray(PackedSets(20).pack(members).T)
     alone = None
     for threads in (1, 2, 3, 16, 100):
-        monkeypatch.setattr(_passes, "_threads", lambda threads=threads: threads)
-        found = _passes.over_sets(sets, times, q, 0.3, 0.7, climbing=True)
+        monkeypatch.setattr(passes, "_threads", lambda threads=threads: threads)
+        found = passes.over_sets(sets, times, q, 0.3, 0.7, climbing=True)
         bits = [np.asarray(part).tobytes() for part in found]
         alone = alone or bits
         assert bits == alone
@@ -293,20 +291,20 @@ def test_numba_says_how_many_threads():
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
-        assert _passes._threads() == 1
+        assert passes._threads() == 1
     finally:
         numba.set_num_threads(before)
 
 
 def test_without_numba_passes_are_those_of_numpy(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    _passes._compiled.cache_clear()
+    passes._compiled.cache_clear()
     try:
-        assert _passes._compiled() is None
-        monkeypatch.setattr(_passes, "COMPILED_FROM", 0)
+        assert passes._compiled() is None
+        monkeypatch.setattr(passes, "COMPILED_FROM", 0)
         members, times, q = random_sets(50, 9)
-        found = _passes.over_sets(PackedSets(9).pack(members).T, times, q, 0.3, 0.7, True)
+        found = passes.over_sets(PackedSets(9).pack(members).T, times, q, 0.3, 0.7, True)
         wanted = plain_sums(members, times, q, 0.3, 0.7)
         np.testing.assert_allclose(found.inverse_within, wanted[3], rtol=1e-12)
     finally:
-        _passes._compiled.cache_clear()
+        passes._compiled.cache_clear()

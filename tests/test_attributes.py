@@ -10,7 +10,8 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 
 import uldp
-from uldp import _ascent, likelihood, losses, privacy
+from uldp import likelihood, losses, privacy
+from uldp._numerics import ascent
 from uldp.attributes import OneByOne
 
 DRUG = uldp.UtilityOptimizedRR(uldp.Domain(["no", "yes"], sensitive=["yes"]), 1.2)
@@ -190,11 +191,9 @@ def test_the_ascent_is_told_what_is_around_a_place(monkeypatch):
 
     def climb(look, forms, few, positive, start, tolerance):
         told.update(look=look, forms=forms, few=few, start=start, positive=start[positive])
-        return _ascent.climb(look, forms, few, positive, start, tolerance)
+        return ascent.climb(look, forms, few, positive, start, tolerance)
 
-    monkeypatch.setattr(
-        "uldp.attributes._ascent", SimpleNamespace(climb=climb, Place=_ascent.Place)
-    )
+    monkeypatch.setattr("uldp.attributes.ascent", SimpleNamespace(climb=climb, Place=ascent.Place))
     product, counts = CASES["two"], np.array([9, 1, 2, 0, 3, 3, 0, 1])
     Q, shares = dense(product)[0], counts / counts.sum()
     for most, fits in ((6 * 8, True), (6 * 8 - 1, False), (6, False)):
@@ -234,7 +233,7 @@ def test_it_is_refused_where_the_certificate_is_not_met(monkeypatch):
     assert 1 < met.passes < 1000
     assert met.certificate > 0
     assert CASES["two"].maximum_likelihood(table, met.certificate).passes == met.passes
-    monkeypatch.setattr("uldp._ascent.MOST_PASSES", 1)
+    monkeypatch.setattr("uldp._numerics.ascent.MOST_PASSES", 1)
     with pytest.raises(ArithmeticError, match=r"the certificate is .*, above 0\.001"):
         CASES["two"].maximum_likelihood(table, 1e-3)
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from uldp._binomial import _stirling_error, mean_absolute_deviation, probability, tail
+from uldp._numerics.binomial import _stirling_error, mean_absolute_deviation, probability, tail
 
 
 @pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 40, 1000, 10**6, 10**9, 10**12])

@@ -6,8 +6,9 @@ from cases import MECHANISMS, domains, random_distribution
 from scipy.optimize import minimize
 
 import uldp
-from uldp import _ascent, _passes, likelihood
-from uldp._packed import PackedSets
+from uldp import likelihood
+from uldp._numerics import ascent, passes
+from uldp._numerics.packed import PackedSets
 from uldp.datasets import census
 from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood, water_filling
 
@@ -51,7 +52,7 @@ def test_a_pass_may_take_many_blocks(monkeypatch):
     evidence = mechanism.evidence(mechanism.privatize(np.arange(30).repeat(20), rng=4))
     p = np.random.default_rng(4).dirichlet(np.ones(30))
     value, after = log_likelihood(evidence, p), em(evidence, p, steps=1)
-    monkeypatch.setattr(_passes, "SETS_AT_ONCE", 7)
+    monkeypatch.setattr(passes, "SETS_AT_ONCE", 7)
     assert log_likelihood(evidence, p) == pytest.approx(value, rel=1e-13)
     np.testing.assert_allclose(em(evidence, p, steps=1), after, rtol=1e-13)
 
@@ -190,7 +191,7 @@ def test_all_revealed_and_all_protected():
 
 
 def test_an_estimate_that_misses_its_tolerance_is_not_returned(monkeypatch):
-    monkeypatch.setattr(_ascent, "MOST_PASSES", 2)
+    monkeypatch.setattr(ascent, "MOST_PASSES", 2)
     mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(5, sensitive=[0, 1, 2]), 0.1)
     reports = mechanism.privatize(np.arange(50) % 5, rng=1)
     with pytest.raises(ArithmeticError, match=r"the certificate is .*, above 1e-09"):
@@ -333,8 +334,8 @@ def test_the_exact_hessian_is_used_up_to_so_many_entries(monkeypatch, most, form
         told.update(forms=rows is not None, few=exact, positive=start[positive], start=start)
         return climb_of(look, rows, exact, positive, start, tolerance)
 
-    climb_of = _ascent.climb
-    monkeypatch.setattr(_ascent, "climb", climb)
+    climb_of = ascent.climb
+    monkeypatch.setattr(ascent, "climb", climb)
     monkeypatch.setattr(likelihood, "MOST_ENTRIES", most[0])
     monkeypatch.setattr(likelihood, "FEW_PRODUCTS", most[1])
     maximum_likelihood(evidence)

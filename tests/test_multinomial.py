@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from uldp._binomial import mean_absolute_deviation
-from uldp._multinomial import _likely, mean_absolute_value
+from uldp._numerics.binomial import mean_absolute_deviation
+from uldp._numerics.multinomial import _likely, mean_absolute_value
 
 
 def enumerated(n: int, values: np.ndarray, probabilities: np.ndarray) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uldp._packed import PackedSets
+from uldp._numerics.packed import PackedSets
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 16])

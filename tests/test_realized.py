@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from randomgen import UserBitGenerator
 
 import uldp
-from uldp import _bits
+from uldp._numerics import bits
 
 TOLERANCE = Fraction(1, 10**12)
 EPSILONS = [1e-6, 1e-3, 0.1, 1.0, float(np.log(3)), 5.0, 10.0, 30.0]
@@ -50,8 +50,8 @@ class Draws(np.random.Generator):
 
 @cache
 def realized(probability: float, complement: float) -> Fraction:
-    """The probability that a bit of `_bits.random_bytes` is 1, by the thresholds it draws with."""
-    law = _bits.byte_law(float(min(probability, complement)))
+    """The probability that a bit of `bits.random_bytes` is 1, by the thresholds it draws with."""
+    law = bits.byte_law(float(min(probability, complement)))
     listed = int((law.common[: law.rare_from] & 1).sum())
     left_out = len(law.common) - law.rare_from
     rare = sum(b - a for a, b in zip(law.bounds[::2], law.bounds[1::2], strict=True))
@@ -76,7 +76,7 @@ def draws(mechanism: uldp.Mechanism, value: int) -> Draws:
         for path in [path for path in sys.modules if path.startswith("uldp.mechanisms.")]:
             for name in ("bernoulli", "random_bytes"):
                 if hasattr(sys.modules[path], name):
-                    patched.setattr(sys.modules[path], name, noting(getattr(_bits, name)))
+                    patched.setattr(sys.modules[path], name, noting(getattr(bits, name)))
         mechanism.privatize(np.full(USERS, value), rng=noted)
     return noted
 

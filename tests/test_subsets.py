@@ -8,8 +8,8 @@ import pytest
 from cases import chi_square
 from scipy import stats
 
-from uldp._packed import PackedSets
-from uldp._subsets import column_counts, random_subsets
+from uldp._numerics.packed import PackedSets
+from uldp._numerics.subsets import column_counts, random_subsets
 
 FALSE_ALARM = 1e-6
 

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 import uldp
 from uldp import surveys, wire
-from uldp._checksums import crc_of_slices
+from uldp._numerics.checksums import crc_of_slices
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
 from uldp.surveys import Survey
 from uldp.wire import MessageError, Reason

@@ -17,7 +17,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from uldp import _checks, inference, wire
+from uldp import inference, wire
+from uldp._numerics import checks
 from uldp.experiments import FIGURES, reproduce
 from uldp.experiments._extra import extra
 from uldp.experiments.settings import add_options, chosen
@@ -117,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tally(given: argparse.Namespace) -> None:
-    with _checks.regular_file(given.survey, "survey") as file:
+    with checks.regular_file(given.survey, "survey") as file:
         survey = Survey.from_json(file.read(MOST_BYTES))
     messages = _messages(given.files, survey.longest_message(given.max_reports))
     reading = survey.read(messages, given.max_reports)
@@ -145,7 +146,7 @@ def _messages(names: Sequence[str], longest: int) -> Iterator[bytes]:
             )
     read: dict[tuple[int, int], str] = {}
     for name in names:
-        with _checks.regular_file(name, "FILE") as file:
+        with checks.regular_file(name, "FILE") as file:
             status = os.fstat(file.fileno())
             identity = status.st_dev, status.st_ino
             if identity in read:
@@ -157,11 +158,11 @@ def _messages(names: Sequence[str], longest: int) -> Iterator[bytes]:
 
 
 def _estimate(given: argparse.Namespace) -> None:
-    with _checks.regular_file(given.tallies, "tallies") as file:
+    with checks.regular_file(given.tallies, "tallies") as file:
         tallies = Tallies.from_json(file.read(MOST_BYTES + 1))
     names = given.question or [*tallies]
     for name in names:
-        _checks.choice(name, "question", tallies)
+        checks.choice(name, "question", tallies)
     counted = [name for name in names if tallies[name].n]
     tables = {name: inference.summary(tallies[name], given.level) for name in counted}
     if given.csv:

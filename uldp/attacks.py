@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from uldp import _checks
-from uldp._packed import PackedSets
+from uldp._numerics import checks
+from uldp._numerics.packed import PackedSets
 from uldp.decoders import SupportDecoder
 from uldp.domain import Domain, PerValue, chosen_values, per_value
 from uldp.mechanisms import Mechanism
@@ -156,7 +156,7 @@ def gain(
     honest = _distribution(common.domain if weights is None else tagged_domain(common).base, p, "p")
     held = float(honest[_targets(targets, common, weights)].sum())
     _, largest = common.decoder.range_of_total(_sum_over(targets, common, weights))
-    return _checks.nonnegative(share, "share", most=1) * (largest - held)
+    return checks.nonnegative(share, "share", most=1) * (largest - held)
 
 
 def unforged(
@@ -199,7 +199,7 @@ def unforged(
         If an argument is of the wrong type.
     """
     common, weights = _question(mechanism, background)
-    low, high = _checks.numbers(interval, "interval", (2,)).astype(float).tolist()
+    low, high = checks.numbers(interval, "interval", (2,)).astype(float).tolist()
     if low > high:
         raise ValueError(f"interval must go up, got {low}..{high}")
     beta = _share_below_1(share)
@@ -247,11 +247,11 @@ def users_needed(
     TypeError
         If an argument is of the wrong type.
     """
-    _checks.instance(mechanism, "mechanism", Mechanism)
+    checks.instance(mechanism, "mechanism", Mechanism)
     distribution = _distribution(mechanism.domain, p, "p")
     weights = _sum_over(targets, mechanism, None)
-    allowed, beta = _checks.positive(margin, "margin"), _share_below_1(share)
-    quantile = float(ndtri((1 - _checks.open_unit(level, "level")) / 2))
+    allowed, beta = checks.positive(margin, "margin"), _share_below_1(share)
+    quantile = float(ndtri((1 - checks.open_unit(level, "level")) / 2))
     held = float(distribution @ weights)
     least, largest = mechanism.decoder.range_of_total(weights)
     moved = beta * max(largest - held, held - least)
@@ -294,18 +294,18 @@ def _question(
 
 def _targets(targets: Any, common: Mechanism, weights: Array | None) -> NDArray[np.intp]:
     domain = common.domain if weights is None else tagged_domain(common).base
-    chosen = _checks.positions(chosen_values(domain, targets, "targets"), "targets", domain.size)
+    chosen = checks.positions(chosen_values(domain, targets, "targets"), "targets", domain.size)
     if not chosen.size:
         raise ValueError("targets must hold at least one value, got none")
     return chosen
 
 
 def _distribution(domain: Domain, p: PerValue, name: str) -> Array:
-    return _checks.distribution(per_value(domain, p, name), name, domain.size)
+    return checks.distribution(per_value(domain, p, name), name, domain.size)
 
 
 def _share_below_1(share: float) -> float:
-    beta = _checks.nonnegative(share, "share", most=1)
+    beta = checks.nonnegative(share, "share", most=1)
     if beta == 1:
         raise ValueError(f"share must be below 1, as some reports are honest, got {share!r}")
     return beta

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import khatri_rao
 
-from uldp import _ascent, _checks
-from uldp._fields import set_fields
+from uldp._numerics import ascent, checks
+from uldp._numerics.fields import set_fields
 from uldp.domain import Domain, PerValue, ProductDomain, Weights, per_value, weights_of
 from uldp.likelihood import MaximumLikelihood
 from uldp.mechanisms.base import Seed
@@ -62,10 +62,10 @@ class OneByOne:
     domain: ProductDomain = field(init=False)
 
     def __post_init__(self) -> None:
-        _checks.instance(self.mechanisms, "mechanisms", Mapping)
+        checks.instance(self.mechanisms, "mechanisms", Mapping)
         for name, mechanism in self.mechanisms.items():
-            _checks.instance(name, "each name in mechanisms", str)
-            _checks.instance(mechanism, f"mechanisms[{name!r}]", IndexReports)
+            checks.instance(name, "each name in mechanisms", str)
+            checks.instance(mechanism, f"mechanisms[{name!r}]", IndexReports)
         if not self.mechanisms:
             raise ValueError("mechanisms must be of one or more attributes, got none")
         set_fields(self, mechanisms=MappingProxyType(dict(self.mechanisms)))
@@ -109,7 +109,7 @@ class OneByOne:
             If a value is not in the domain; it may be an answer and is not shown.
         """
         cells = self.domain.indices(values, secret=True, indices=indices)
-        generator = _checks.generator(rng, "rng")
+        generator = checks.generator(rng, "rng")
         answers = np.unravel_index(cells, self.domain.shape)
         pairs = zip(self._each, answers, strict=True)
         return np.stack(
@@ -134,7 +134,7 @@ class OneByOne:
         ValueError, TypeError
             If the reports are not what `privatize` can return.
         """
-        array = _checks.as_array(reports, "reports")
+        array = checks.as_array(reports, "reports")
         if array.ndim != 2 or array.shape[1] != len(self.mechanisms):
             raise ValueError(
                 f"reports must have shape (n, {len(self.mechanisms)}), got {array.shape}"
@@ -181,12 +181,12 @@ class OneByOne:
             If the certificate stays above the tolerance.
         """
         shares = self._shares(table)
-        tolerance = _checks.positive(tolerance, "tolerance")
+        tolerance = checks.positive(tolerance, "tolerance")
         matrices = [mechanism.transition_matrix() for mechanism in self._each]
         back, squared = [Q.T for Q in matrices], [(Q**2).T for Q in matrices]
         came = shares > 0
 
-        def look(q: Array) -> _ascent.Place:
+        def look(q: Array) -> ascent.Place:
             likely = _along(q.reshape(self.domain.shape), matrices)
             with np.errstate(divide="ignore"):
                 value = float(shares[came] @ np.log(likely[came]))
@@ -194,7 +194,7 @@ class OneByOne:
             slope = _along(inverse, back).ravel()
             square = np.divide(inverse, likely, out=np.zeros_like(shares), where=likely > 0)
             curvature = _along(square, squared).ravel() - 2 * slope + 1
-            return _ascent.Place(q, value, slope - 1, np.maximum(curvature, 0), np.zeros(q.size))
+            return ascent.Place(q, value, slope - 1, np.maximum(curvature, 0), np.zeros(q.size))
 
         def forms(q: Array) -> Array:
             columns = zip(matrices, np.nonzero(came), strict=True)
@@ -204,7 +204,7 @@ class OneByOne:
         k = self.domain.size
         small = int(np.count_nonzero(came)) * k <= MOST_ENTRIES
         start = np.full(k, 1 / k)
-        found, passes = _ascent.climb(
+        found, passes = ascent.climb(
             look, forms if small else None, small, slice(0), start, tolerance
         )
         if found.certificate > tolerance:
@@ -229,8 +229,8 @@ class OneByOne:
         ValueError, TypeError
             If p is not a distribution over the cells, or n not a whole number of at least 1.
         """
-        p = _checks.distribution(per_value(self.domain, p, "p"), "p", self.domain.size)
-        n = _checks.whole(n, "n", least=1)
+        p = checks.distribution(per_value(self.domain, p, "p"), "p", self.domain.size)
+        n = checks.whole(n, "n", least=1)
         squares = [
             (mechanism.transition_matrix() @ (D**2).sum(axis=1))[:, np.newaxis]
             for mechanism, D in zip(self._each, self._decoders, strict=True)
@@ -258,7 +258,7 @@ class OneByOne:
         shape = self.domain.shape
         w = weights_of(self.domain, weights).reshape(shape)
         given = per_value(self.domain, p, "p")
-        q = _checks.numbers(given, "p", (self.domain.size,)).astype(float).reshape(shape)
+        q = checks.numbers(given, "p", (self.domain.size,)).astype(float).reshape(shape)
         likely = _along(q, [mechanism.transition_matrix() for mechanism in self._each])
         decoded = _along(w, [D.T for D in self._decoders])
         return float((likely * decoded**2).sum() - (w * q).sum() ** 2)
@@ -280,7 +280,7 @@ class OneByOne:
         ]
 
     def _shares(self, table: ArrayLike) -> Array:
-        counts = _checks.counts(table, "table", *self._outputs)
+        counts = checks.counts(table, "table", *self._outputs)
         if not counts.any():
             raise ValueError("table must be of one report or more, got none")
         shares: Array = counts / counts.sum()

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.domain import Domain, PerValue, Weights
 from uldp.limits import fundamental_limit
 from uldp.losses import LOSSES, Loss, total_variance
@@ -97,7 +97,7 @@ def compare(domain: Domain, epsilon: float, n: int, p: PerValue | None = None) -
     ValueError, TypeError
         If an argument is out of its range.
     """
-    _checks.instance(domain, "domain", Domain)
+    checks.instance(domain, "domain", Domain)
     limit = fundamental_limit(domain, epsilon)
     comparison = Comparison()
     for name, make in MECHANISMS.items():
@@ -144,8 +144,8 @@ def users_needed(
     ValueError, TypeError
         If an argument is out of its range.
     """
-    _checks.instance(mechanism, "mechanism", Mechanism)
-    target = _checks.positive(target, "target")
+    checks.instance(mechanism, "mechanism", Mechanism)
+    target = checks.positive(target, "target")
     one_user = _expected(mechanism, loss, 1, p, weights)
     power = 1 if loss == "l2" else 2
     try:
@@ -202,12 +202,12 @@ def epsilon_needed(
     """
     if not callable(make):
         raise TypeError(f"make must be callable, got {make!r}")
-    _checks.instance(domain, "domain", Domain)
-    target = _checks.positive(target, "target")
+    checks.instance(domain, "domain", Domain)
+    target = checks.positive(target, "target")
 
     def expected(epsilon: float) -> float:
         mechanism = make(domain, epsilon)
-        _checks.instance(mechanism, "what make returns", Mechanism)
+        checks.instance(mechanism, "what make returns", Mechanism)
         return _expected(mechanism, loss, n, p, weights)
 
     low, high = LEAST_EPSILON, LARGEST_EPSILON
@@ -241,7 +241,7 @@ def excess(mechanism: Mechanism) -> float:
     float
         At least 1, up to rounding; nan on a domain of one value, where nothing is to be learnt.
     """
-    _checks.instance(mechanism, "mechanism", Mechanism)
+    checks.instance(mechanism, "mechanism", Mechanism)
     return _over(fundamental_limit(mechanism.domain, mechanism.epsilon), mechanism)
 
 
@@ -267,12 +267,12 @@ def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArr
     ValueError
         If a number lies outside its range.
     """
-    k = _checks.whole(k, "k", least=1)
-    counts = _checks.counts(sizes, "sizes", -1)
+    k = checks.whole(k, "k", least=1)
+    counts = checks.counts(sizes, "sizes", -1)
     if (counts > k).any():
         raise ValueError(f"sizes must be at most k = {k}, got {counts.max()}")
     budgets = [
-        _checks.budget(e, "epsilons") for e in _checks.numbers(epsilons, "epsilons", (-1,)).tolist()
+        checks.budget(e, "epsilons") for e in checks.numbers(epsilons, "epsilons", (-1,)).tolist()
     ]
     ratios = {name: np.empty((counts.size, len(budgets))) for name in MECHANISMS}
     for row, s in enumerate(counts):
@@ -295,12 +295,12 @@ def _expected(
     p: PerValue | None,
     weights: Weights | None = None,
 ) -> float:
-    _checks.choice(loss, "loss", AIMS)
+    checks.choice(loss, "loss", AIMS)
     wanted = "weights must be given for the standard error of a total, and only then"
     if loss == "standard_error":
         if weights is None:
             raise ValueError(wanted)
-        n = _checks.whole(n, "n", least=1)
+        n = checks.whole(n, "n", least=1)
         return math.sqrt(total_variance(mechanism, weights, p) / n)
     if weights is not None:
         raise ValueError(wanted)

@@ -33,8 +33,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
-from uldp._chunks import chunks
+from uldp._numerics import checks
+from uldp._numerics.chunks import chunks
 from uldp._survey_file import excerpt
 from uldp.mechanisms import Mechanism
 from uldp.surveys import Survey, Tallies, empty_tally, tally_of_possible
@@ -128,13 +128,13 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
     OSError
         If the file exists or cannot be written.
     """
-    _checks.instance(survey, "survey", Survey)
-    _checks.choice(question, "question", survey.questions)
+    checks.instance(survey, "survey", Survey)
+    checks.choice(question, "question", survey.questions)
     schema = _schema(survey, question)
     rows = wire_rows(survey.questions[question], reports)
     buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), buffers)
-    target = _checks.path(path, "path")
+    target = checks.path(path, "path")
     part = target.parent / f".{uuid4().hex}.part"
     try:
         with part.open("xb") as file:
@@ -178,8 +178,8 @@ def tally_file(survey: Survey, path: AnyPath, max_reports: int = REPORTS_OF_FILE
     OSError
         If the file cannot be read.
     """
-    _checks.instance(survey, "survey", Survey)
-    most = _checks.whole(max_reports, "max_reports", least=1)
+    checks.instance(survey, "survey", Survey)
+    most = checks.whole(max_reports, "max_reports", least=1)
     with _opened(path) as source:
         try:
             # Without a buffer a row group is read as a whole, and a page is a part of it: what the
@@ -247,10 +247,10 @@ def tally_files(
     OSError
         If a file cannot be read.
     """
-    _checks.instance(survey, "survey", Survey)
+    checks.instance(survey, "survey", Survey)
     if client is not None and not hasattr(client, "map"):
         raise TypeError(f"client must be a distributed.Client, got {client!r}")
-    most = _checks.whole(max_reports, "max_reports", least=1)
+    most = checks.whole(max_reports, "max_reports", least=1)
     files = _distinct(paths)
     work = partial(_count_or_reject, text=survey.to_json(), max_reports=most)
     if client is None:
@@ -357,8 +357,8 @@ def _name(part: Path, target: Path) -> None:
 def _distinct(paths: Iterable[AnyPath]) -> list[str]:
     """Return paths that do not hang on the working directory, in the order given."""
     files: dict[str, None] = {}
-    for path in _checks.items(paths, "paths"):
-        name = str(_checks.path(path, "each of paths").resolve())
+    for path in checks.items(paths, "paths"):
+        name = str(checks.path(path, "each of paths").resolve())
         if name in files:
             raise ValueError(f"paths must not repeat a file, got {name!r} twice")
         files[name] = None
@@ -410,7 +410,7 @@ def _question(path: AnyPath, found: pa.Schema, survey: Survey) -> str:
 
 def _opened(path: AnyPath) -> BinaryIO:
     try:
-        return _checks.regular_file(path, "path")
+        return checks.regular_file(path, "path")
     except ValueError:
         raise FileError(f"file {str(path)!r} is no regular file") from None
 

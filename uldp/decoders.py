@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._binomial import mean_absolute_deviation
-from uldp._fields import lock_arrays
-from uldp._multinomial import mean_absolute_value
+from uldp._numerics.binomial import mean_absolute_deviation
+from uldp._numerics.fields import lock_arrays
+from uldp._numerics.multinomial import mean_absolute_value
 
 __all__ = ["Bernoulli", "Decoder", "OutcomeDecoder", "SupportDecoder"]
 

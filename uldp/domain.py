@@ -22,8 +22,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 
 __all__ = ["Domain", "Label", "PerValue", "ProductDomain", "Weights"]
 
@@ -86,8 +86,8 @@ class Domain:
 
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
         set_fields(self, labels=_labels(values))
-        indices = chosen_values(self, _checks.items(sensitive, "sensitive"), "sensitive")
-        chosen = _checks.mask(indices, "sensitive", self.size)
+        indices = chosen_values(self, checks.items(sensitive, "sensitive"), "sensitive")
+        chosen = checks.mask(indices, "sensitive", self.size)
         set_fields(self, sensitive=np.flatnonzero(chosen), nonsensitive=np.flatnonzero(~chosen))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -155,9 +155,9 @@ class Domain:
         ModuleNotFoundError
             If pandas is not installed.
         """
-        numbers = _checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
+        numbers = checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
         if name is not None:
-            _checks.instance(name, "name", str)
+            checks.instance(name, "name", str)
         try:
             pandas = import_module("pandas")
         except ModuleNotFoundError as missing:
@@ -199,7 +199,7 @@ class Domain:
         TypeError
             If the values are not of the type of the labels, or with `indices` not integers.
         """
-        by_index = _checks.flag(indices, "indices")
+        by_index = checks.flag(indices, "indices")
         try:
             return self._indices(values, name, by_index)
         except (TypeError, ValueError) as error:
@@ -209,7 +209,7 @@ class Domain:
         raise kind(f"{name} must {WANTED[kind]}; they are not shown here, as they may be answers")
 
     def _indices(self, values: Any, name: str, by_index: bool) -> NDArray[np.intp]:
-        array = _checks.as_array(values, name)
+        array = checks.as_array(values, name)
         integers = array.dtype.kind in "iu"
         text = self._label_type is str
         categories = getattr(getattr(values, "dtype", None), "categories", None)
@@ -324,7 +324,7 @@ class ProductDomain(Domain):
         cells = [BETWEEN_LABELS.join(map(str, cell)) for cell in _cells(parts)]
         if callable(sensitive):
             marked = (sensitive(**dict(zip(parts, cell, strict=True))) for cell in _cells(parts))
-            sensitive = [i for i, mark in enumerate(marked) if _checks.flag(mark, "sensitive(...)")]
+            sensitive = [i for i, mark in enumerate(marked) if checks.flag(mark, "sensitive(...)")]
         super().__init__(cells, sensitive)
         set_fields(self, factors=MappingProxyType(parts))
 
@@ -386,10 +386,10 @@ class ProductDomain(Domain):
             If the vector is not k finite numbers, its labels are not those of the cells, or a name
             is that of no factor or repeated.
         """
-        numbers = _checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
+        numbers = checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
         table = numbers.astype(float).reshape(self.shape)
         for name in names:
-            _checks.choice(name, "names", self.factors)
+            checks.choice(name, "names", self.factors)
         if len(set(names)) < len(names):
             raise ValueError(f"names must not repeat, got {names!r}")
         every = [*self.factors]
@@ -470,7 +470,7 @@ def _factors(factors: Mapping[str, int | Iterable[Label]]) -> dict[str, Domain]:
         raise ValueError("factors must be one or more, got none")
     parts = {}
     for name, values in factors.items():
-        _checks.instance(name, "each name in factors", str)
+        checks.instance(name, "each name in factors", str)
         try:
             parts[name] = Domain(values)
         except (TypeError, ValueError) as error:
@@ -492,7 +492,7 @@ def chosen_values(
 
     An argument that chooses some values of the domain is no data, in which integers may be codes.
     """
-    by_index = domain._label_type is str and _checks.as_array(values, name).dtype.kind in "iu"
+    by_index = domain._label_type is str and checks.as_array(values, name).dtype.kind in "iu"
     return domain.indices(values, name, secret, indices=by_index)
 
 
@@ -514,7 +514,7 @@ def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> 
         return values
     mapping = isinstance(values, Mapping)
     labels = list(values if mapping else _index_of(domain, values, name))
-    numbers = _checks.numbers(list(values.values()) if mapping else values, name, (-1,))
+    numbers = checks.numbers(list(values.values()) if mapping else values, name, (-1,))
     places = []
     for label in labels:
         place = domain._place(label)
@@ -559,7 +559,7 @@ def weights_of(domain: Domain, weights: Weights) -> NDArray[np.float64]:
     """Return a weight for each value: as given, by labels, or 1 for those of a group."""
     group: Any = _collected(weights)
     if group is weights and not _has_labels(weights) and not _are_labels(domain, weights):
-        return _checks.numbers(weights, "weights", (domain.size,)).astype(float)
+        return checks.numbers(weights, "weights", (domain.size,)).astype(float)
     if not len(group):
         raise ValueError("weights must be of at least one value, got none")
     return _weights(domain, group, "weights")
@@ -567,7 +567,7 @@ def weights_of(domain: Domain, weights: Weights) -> NDArray[np.float64]:
 
 def _are_labels(domain: Domain, weights: Any) -> bool:
     """Tell whether an array holds labels: strings or, where labels are integers, not k integers."""
-    array = _checks.as_array(weights, "weights")
+    array = checks.as_array(weights, "weights")
     if array.ndim != 1 or array.size == 0:
         return False
     if array.dtype.kind in "iu":
@@ -581,7 +581,7 @@ def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
         return np.asarray(per_value(factor, levels, name, partial=True), dtype=float)
     weights = np.zeros(factor.size)
     indices = factor.indices(np.atleast_1d(_collected(levels)), name)
-    weights[_checks.positions(indices, name, factor.size)] = 1
+    weights[checks.positions(indices, name, factor.size)] = 1
     return weights
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from uldp import _checks
-from uldp._ascent import nearest
+from uldp._numerics import checks
+from uldp._numerics.ascent import nearest
 from uldp.tallies import Tally
 
 __all__ = ["empirical", "norm_sub", "threshold"]
@@ -33,7 +33,7 @@ def empirical(tally: Tally) -> NDArray[np.float64]:
     ValueError
         If the tally is empty.
     """
-    _checks.instance(tally, "tally", Tally)
+    checks.instance(tally, "tally", Tally)
     if tally.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     return tally.law.decoder.estimate(tally.counts, tally.n)
@@ -66,7 +66,7 @@ def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
     ValueError
         If the tally is empty or α lies outside (0, 1).
     """
-    alpha = _checks.open_unit(alpha, "alpha")
+    alpha = checks.open_unit(alpha, "alpha")
     raw = empirical(tally)
     deviation = np.sqrt(tally.law.decoder.null_variances / tally.n)
     kept = raw > -ndtri(alpha / raw.size) * deviation

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
-from uldp._binomial import probability
-from uldp._packed import PackedSets
+from uldp._numerics import checks
+from uldp._numerics.binomial import probability
+from uldp._numerics.packed import PackedSets
 from uldp.mechanisms import UtilityOptimizedBlockDesign, UtilityOptimizedRappor
 from uldp.mechanisms.base import MATRIX_ENTRIES
 
@@ -85,7 +85,7 @@ def rappor_as_garbling(rappor: UtilityOptimizedRappor) -> Garbling:
     TypeError
         If the mechanism is no uRAP.
     """
-    _checks.instance(rappor, "rappor", UtilityOptimizedRappor)
+    checks.instance(rappor, "rappor", UtilityOptimizedRappor)
     s, law = rappor.sensitive.size, rappor.decoder
     if not s:
         raise ValueError(f"rappor must have a sensitive value, got {rappor!r}")

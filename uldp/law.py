@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 from uldp.decoders import Decoder
 from uldp.domain import Domain, PerValue, per_value
 
@@ -48,8 +48,8 @@ class Law(ABC):
     protects_every_value: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _checks.instance(self.domain, "domain", Domain)
-        epsilon = _checks.budget(self.epsilon, "epsilon")
+        checks.instance(self.domain, "domain", Domain)
+        epsilon = checks.budget(self.epsilon, "epsilon")
         if epsilon > LARGEST_EPSILON:
             raise ValueError(
                 f"epsilon must be at most {LARGEST_EPSILON}, beyond which probabilities are too "
@@ -99,7 +99,7 @@ class Law(ABC):
             If p is not k finite numbers, or its labels are not those of the domain.
         """
         given = per_value(self.domain, p, "p")
-        vector = _checks.numbers(given, "p", (self.domain.size,)).astype(float)
+        vector = checks.numbers(given, "p", (self.domain.size,)).astype(float)
         return self.decoder.apply_second_moment(vector, np.eye(vector.size))
 
     def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:

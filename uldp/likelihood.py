@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
-from uldp import _ascent, _checks
-from uldp._fields import set_fields
-from uldp._packed import PackedSets
-from uldp._passes import Sums, over_sets
+from uldp._numerics import ascent, checks
+from uldp._numerics.fields import set_fields
+from uldp._numerics.packed import PackedSets
+from uldp._numerics.passes import Sums, over_sets
 from uldp.domain import PerValue, per_value
 from uldp.law import Law
 from uldp.tallies import Summary
@@ -74,10 +74,10 @@ class Evidence(Summary):
     def __post_init__(self) -> None:
         super().__post_init__()
         s = self.law.sensitive.size
-        times = _checks.counts(self.times, "times", s if self.sets is None else -1)
-        revealed = _checks.counts(self.revealed, "revealed", self.law.nonsensitive.size)
+        times = checks.counts(self.times, "times", s if self.sets is None else -1)
+        revealed = checks.counts(self.revealed, "revealed", self.law.nonsensitive.size)
         if self.sets is not None:
-            _checks.instance(self.sets, "sets", np.ndarray)
+            checks.instance(self.sets, "sets", np.ndarray)
             wanted = np.dtype(np.uint8), (PackedSets(s).width, times.size)
             if (self.sets.dtype, self.sets.shape) != wanted:
                 raise ValueError(
@@ -147,8 +147,8 @@ def water_filling(counts: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
     ValueError, TypeError
         If an argument is out of its range.
     """
-    c = _checks.numbers(counts, "counts", (-1,)).astype(float)
-    a = _checks.numbers(offsets, "offsets", (c.size,)).astype(float)
+    c = checks.numbers(counts, "counts", (-1,)).astype(float)
+    a = checks.numbers(offsets, "offsets", (c.size,)).astype(float)
     for name, values in (("counts", c), ("offsets", a)):
         if (values < 0).any():
             raise ValueError(f"{name} must not be negative, got {values.min()}")
@@ -186,8 +186,8 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLi
     ArithmeticError
         If the certificate stays above the tolerance.
     """
-    _checks.instance(evidence, "evidence", Evidence)
-    tolerance = _checks.positive(tolerance, "tolerance")
+    checks.instance(evidence, "evidence", Evidence)
+    tolerance = checks.positive(tolerance, "tolerance")
     if evidence.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     if evidence.sets is None:
@@ -209,7 +209,7 @@ def _fill(evidence: Evidence) -> NDArray[np.float64]:
 
 def _climb(
     evidence: Evidence, sets: NDArray[np.uint8], tolerance: float
-) -> tuple[_ascent.Place, int]:
+) -> tuple[ascent.Place, int]:
     """Ascend from the uniform distribution."""
     k, s = evidence.law.domain.size, evidence.law.sensitive.size
     start = np.append(np.full(s, 1 / k), np.full(int(k > s), 1 - s / k))
@@ -218,7 +218,7 @@ def _climb(
     forms = _forms(evidence, sets) if entries <= MOST_ENTRIES else None
     few = entries * min(rows, start.size) <= FEW_PRODUCTS
     positive = slice(s, None) if evidence.revealed.any() else slice(0)
-    return _ascent.climb(partial(_look, evidence), forms, few, positive, start, tolerance)
+    return ascent.climb(partial(_look, evidence), forms, few, positive, start, tolerance)
 
 
 def em(
@@ -250,11 +250,11 @@ def em(
     ValueError
         If there are no reports or an argument is out of its range.
     """
-    _checks.instance(evidence, "evidence", Evidence)
+    checks.instance(evidence, "evidence", Evidence)
     law, n = evidence.law, evidence.n
-    p = _checks.distribution(per_value(law.domain, start, "start"), "start", law.domain.size)
-    steps = _checks.whole(steps, "steps", least=0)
-    tolerance = _checks.nonnegative(tolerance, "tolerance")
+    p = checks.distribution(per_value(law.domain, start, "start"), "start", law.domain.size)
+    steps = checks.whole(steps, "steps", least=0)
+    tolerance = checks.nonnegative(tolerance, "tolerance")
     if n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     S, N = law.sensitive, law.nonsensitive
@@ -295,9 +295,9 @@ def log_likelihood(evidence: Evidence, p: PerValue) -> float:
     ValueError
         If p is not a probability vector over the k values.
     """
-    _checks.instance(evidence, "evidence", Evidence)
+    checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
-    p = _checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)
+    p = checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)
     protected = (
         _sums(evidence, p[law.sensitive], climbing=True).log + law.epsilon * evidence.times.sum()
     )
@@ -321,7 +321,7 @@ def _sums(evidence: Evidence, q: NDArray[np.float64], climbing: bool = False) ->
     return Sums(log, inverse.sum(), square.sum(), inverse, square)
 
 
-def _look(evidence: Evidence, q: NDArray[np.float64]) -> _ascent.Place:
+def _look(evidence: Evidence, q: NDArray[np.float64]) -> ascent.Place:
     """Return what is known around the sensitive masses and, if any, that of X_N."""
     n, s, shown = evidence.n, evidence.law.sensitive.size, evidence.revealed.sum()
     outside, inside = _weights(evidence.law)
@@ -337,7 +337,7 @@ def _look(evidence: Evidence, q: NDArray[np.float64]) -> _ascent.Place:
         value += shown / n * np.log(q[s])
         lift[s] += shown / n / q[s]
         diagonal[s] = shown / n / q[s] ** 2
-    return _ascent.Place(q, float(value), lift, diagonal, tilt)
+    return ascent.Place(q, float(value), lift, diagonal, tilt)
 
 
 def _forms(

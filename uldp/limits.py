@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.domain import Domain
 
 __all__ = [
@@ -97,7 +97,7 @@ def fundamental_limit(domain: Domain, epsilon: float) -> float:
     TypeError
         If an argument is of the wrong type.
     """
-    _checks.instance(domain, "domain", Domain)
+    checks.instance(domain, "domain", Domain)
     return saddle(domain.sensitive.size, domain.nonsensitive.size, epsilon).value
 
 
@@ -312,7 +312,7 @@ def clipped_root(decreasing: Callable[[float], float], high: float) -> float:
 
 
 def _checked(s: int, nu: int, epsilon: float) -> tuple[int, int, float]:
-    s, nu = _checks.whole(s, "s", least=0), _checks.whole(nu, "nu", least=0)
+    s, nu = checks.whole(s, "s", least=0), checks.whole(nu, "nu", least=0)
     if s + nu == 0:
         raise ValueError("s and nu must not both be 0, got 0 and 0")
-    return s, nu, _checks.budget(epsilon, "epsilon")
+    return s, nu, checks.budget(epsilon, "epsilon")

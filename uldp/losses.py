@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.domain import PerValue, Weights, per_value, weights_of
 from uldp.law import Law
 
@@ -65,7 +65,7 @@ def variances(law: Law, p: PerValue) -> NDArray[np.float64]:
     ValueError
         If p is not a distribution over the domain.
     """
-    _checks.instance(law, "law", Law)
+    checks.instance(law, "law", Law)
     return law.decoder.variances(_distribution(law, p))
 
 
@@ -91,7 +91,7 @@ def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> flo
     TypeError
         If an argument is of the wrong type.
     """
-    _checks.instance(law, "law", Law)
+    checks.instance(law, "law", Law)
     w = weights_of(law.domain, weights)
     w -= law.decoder.sums_to_one * w.mean()
     moments = law.decoder.moments_of_total(w)
@@ -134,9 +134,9 @@ def l1_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
         If p is not a distribution over the domain, n is not a whole number of at least 1, or a
         block design of several sizes and so many users would take too many terms.
     """
-    _checks.instance(law, "law", Law)
-    n = _checks.whole(n, "n", least=1)
-    if not _checks.flag(exact, "exact"):
+    checks.instance(law, "law", Law)
+    n = checks.whole(n, "n", least=1)
+    if not checks.flag(exact, "exact"):
         return float(np.sqrt(2 * variances(law, p) / (np.pi * n)).sum())
     p = _distribution(law, p)
     return float(law.decoder.absolute_deviations(p, n).sum())
@@ -164,8 +164,8 @@ def l2_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
     ValueError
         If p is not a distribution over the domain, or n not a whole number of at least 1.
     """
-    n = _checks.whole(n, "n", least=1)
-    _checks.flag(exact, "exact")
+    n = checks.whole(n, "n", least=1)
+    checks.flag(exact, "exact")
     return float(variances(law, p).sum() / n)
 
 
@@ -223,8 +223,8 @@ def worst_case_mass(law: Law, loss: Loss) -> float:
     ValueError
         If the loss is neither of the two.
     """
-    _checks.instance(law, "law", Law)
-    _checks.choice(loss, "loss", LOSSES)
+    checks.instance(law, "law", Law)
+    checks.choice(loss, "loss", LOSSES)
     S, N = law.sensitive, law.nonsensitive
     if not S.size or not N.size:
         return float(S.size > 0)
@@ -239,4 +239,4 @@ def worst_case_mass(law: Law, loss: Loss) -> float:
 
 
 def _distribution(law: Law, p: PerValue) -> NDArray[np.float64]:
-    return _checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)
+    return checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from uldp import _checks, losses
+from uldp import losses
+from uldp._numerics import checks
 from uldp.domain import PerValue, per_value
 from uldp.mechanisms.rappor import UtilityOptimizedRappor
 from uldp.mechanisms.theta import (
@@ -62,11 +63,11 @@ def best_theta(
     TypeError
         If the mechanism is neither uRAP nor RAPPOR.
     """
-    _checks.instance(mechanism, "mechanism", UtilityOptimizedRappor)
-    _checks.choice(loss, "loss", losses.LOSSES)
+    checks.instance(mechanism, "mechanism", UtilityOptimizedRappor)
+    checks.choice(loss, "loss", losses.LOSSES)
     if p is not None:
         given = per_value(mechanism.domain, p, "p")
-        p = _checks.distribution(given, "p", mechanism.domain.size)
+        p = checks.distribution(given, "p", mechanism.domain.size)
     s, nu, epsilon = mechanism.sensitive.size, mechanism.nonsensitive.size, mechanism.epsilon
     if s == 0:
         return 1.0

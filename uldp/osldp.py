@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.privacy import audit
 
 __all__ = ["Decomposition", "decompose"]
@@ -67,9 +67,9 @@ def decompose(Q: ArrayLike, sensitive: ArrayLike, epsilon: float) -> Decompositi
         If Q is not a stochastic matrix, an index does not fit it, or Q is not (X_S, ε)-OSLDP; then
         the message names the inputs and the output.
     """
-    matrix = _checks.stochastic(Q, "Q")
-    secret = _checks.positions(sensitive, "sensitive", len(matrix))
-    bound = _checks.nonnegative(epsilon, "epsilon")
+    matrix = checks.stochastic(Q, "Q")
+    secret = checks.positions(sensitive, "sensitive", len(matrix))
+    bound = checks.nonnegative(epsilon, "epsilon")
     worst = audit(matrix, secret).osldp
     if worst.epsilon > bound + TOLERANCE * max(1.0, bound):
         raise ValueError(

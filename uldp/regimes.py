@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.domain import Domain
 from uldp.losses import LOSSES, Loss, variances, worst_case
 from uldp.mechanisms import PAPER, Mechanism, UtilityOptimizedRR
@@ -85,8 +85,8 @@ def rows(s: int, k: int, epsilon: float) -> dict[str, Mechanism]:
     ValueError
         If a number lies outside its range.
     """
-    k = _checks.whole(k, "k", least=2)
-    s = _checks.whole(s, "s", least=0, most=k)
+    k = checks.whole(k, "k", least=2)
+    s = checks.whole(s, "s", least=0, most=k)
     domain = Domain(k, sensitive=range(s))
     mechanisms = {name: kind(domain, epsilon) for name, kind in PAPER.items()}
     return {**mechanisms, "no privacy": UtilityOptimizedRR(Domain(k), epsilon)}
@@ -109,7 +109,7 @@ def worst_case_loss(mechanism: Mechanism, loss: Loss) -> float:
     TypeError
         If the mechanism is none.
     """
-    _checks.instance(mechanism, "mechanism", Mechanism)
+    checks.instance(mechanism, "mechanism", Mechanism)
     largest = variances(mechanism, worst_case(mechanism, loss))
     return float((np.sqrt(largest) if loss == "l1" else largest).sum())
 
@@ -132,8 +132,8 @@ def compare(loss: Loss, s: int, k: int, epsilon: float | None = None) -> dict[st
     ValueError
         If the loss is neither of the two or a number lies outside its range.
     """
-    _checks.choice(loss, "loss", LOSSES)
-    k = _checks.whole(k, "k", least=2)
+    checks.choice(loss, "loss", LOSSES)
+    k = checks.whole(k, "k", least=2)
     regime: Regime = "ε = ln k" if epsilon is None else "ε → 0"
     budget = float(np.log(k)) if epsilon is None else epsilon
     exact = {name: worst_case_loss(row, loss) for name, row in rows(s, k, budget).items()}

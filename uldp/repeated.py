@@ -21,8 +21,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 from uldp.domain import Domain, PerValue
 from uldp.losses import LOSSES, Loss, l1_loss, l2_loss, worst_case
 from uldp.mechanisms import (
@@ -82,15 +82,15 @@ class Device:
     keeps: Keep
 
     def __post_init__(self) -> None:
-        first = _checks.stochastic(self.first, "first").astype(float)
-        second = _checks.stochastic(self.second, "second").astype(float)
+        first = checks.stochastic(self.first, "first").astype(float)
+        second = checks.stochastic(self.second, "second").astype(float)
         if first.shape[1] != len(second):
             raise ValueError(
                 f"second must have a row for each of the {first.shape[1]} draws of the first, "
                 f"got {len(second)}"
             )
-        protected = _checks.mask(self.protected, "protected", second.shape[1])
-        _checks.choice(self.keeps, "keeps", KEEPS)
+        protected = checks.mask(self.protected, "protected", second.shape[1])
+        checks.choice(self.keeps, "keeps", KEEPS)
         set_fields(self, first=first, second=second, protected=protected)
         senders = (self.one_report.matrix > 0).sum(axis=0)
         if (senders[~protected] > 1).any():
@@ -112,7 +112,7 @@ class Device:
         ValueError, TypeError
             If an argument is out of its range.
         """
-        _checks.instance(mechanism, "mechanism", Mechanism)
+        checks.instance(mechanism, "mechanism", Mechanism)
         matrix = mechanism.transition_matrix()
         return cls(matrix, np.eye(matrix.shape[1]), mechanism.protected, keeps)
 
@@ -141,7 +141,7 @@ class Device:
         TypeError
             If the answers are not integers.
         """
-        values = _checks.numbers(_checks.integers(answers, "answers"), "answers", (-1,))
+        values = checks.numbers(checks.integers(answers, "answers"), "answers", (-1,))
         k, outputs = len(self.first), self.second.shape[1]
         if not values.size or values.min() < 0 or values.max() >= k:
             raise ValueError(f"answers must be one or more indices in 0..{k - 1}, got {answers!r}")
@@ -178,8 +178,8 @@ class Device:
         TypeError
             If an argument is of the wrong type.
         """
-        T = _checks.whole(surveys, "surveys", least=1)
-        most = T - 1 if changes is None else _checks.whole(changes, "changes", least=0)
+        T = checks.whole(surveys, "surveys", least=1)
+        most = T - 1 if changes is None else checks.whole(changes, "changes", least=0)
         k, outputs = len(self.first), self.second.shape[1]
         self._check_size(k * outputs, T)
         sequences = [one for one in product(range(k), repeat=T) if _changes(one) <= most]
@@ -239,8 +239,8 @@ class Device:
         ValueError, TypeError
             If an argument is out of its range.
         """
-        T = _checks.whole(surveys, "surveys", least=1)
-        most = T - 1 if changes is None else _checks.whole(changes, "changes", least=0)
+        T = checks.whole(surveys, "surveys", least=1)
+        most = T - 1 if changes is None else checks.whole(changes, "changes", least=0)
         if self.keeps == "nothing" or T == 1:
             shielded = self.one_report.matrix[:, self.protected]
             return T * _largest_log_ratio(shielded)
@@ -322,8 +322,8 @@ def two_layers(
     """
     if not isinstance(mechanism, UtilityOptimizedRR | UtilityOptimizedRappor):
         raise TypeError(f"mechanism must be RR, uRR, RAPPOR or uRAP, got {mechanism!r}")
-    level = _checks.budget(epsilon, "epsilon")
-    _checks.choice(reveals, "reveals", ("once", "anew"))
+    level = checks.budget(epsilon, "epsilon")
+    checks.choice(reveals, "reveals", ("once", "anew"))
     if not mechanism.sensitive.size:
         raise ValueError("mechanism must have sensitive values, without which nothing is perturbed")
     s, k = mechanism.sensitive.size, mechanism.domain.size
@@ -463,12 +463,12 @@ def plans(
     TypeError
         If an argument is of the wrong type.
     """
-    _checks.instance(domain, "domain", Domain)
-    level = _checks.budget(total, "total")
-    T = _checks.whole(surveys, "surveys", least=1, most=MOST_SURVEYS)
-    size = _checks.whole(n, "n", least=1)
-    _checks.choice(loss, "loss", LOSSES)
-    once = _checks.flag(fixed, "fixed")
+    checks.instance(domain, "domain", Domain)
+    level = checks.budget(total, "total")
+    T = checks.whole(surveys, "surveys", least=1, most=MOST_SURVEYS)
+    size = checks.whole(n, "n", least=1)
+    checks.choice(loss, "loss", LOSSES)
+    once = checks.flag(fixed, "fixed")
     if not LEAST_EPSILON * T <= level <= LARGEST_EPSILON:
         raise ValueError(
             f"total must be at most {LARGEST_EPSILON} and at least {LEAST_EPSILON:g} for each of "

@@ -44,9 +44,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
-from uldp import _checks
-from uldp._chunks import chunks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.chunks import chunks
+from uldp._numerics.fields import set_fields
 from uldp.mechanisms import (
     Mechanism,
     UtilityOptimizedBlockDesign,
@@ -144,8 +144,8 @@ class Shuffled:
     n: int
 
     def __post_init__(self) -> None:
-        _checks.instance(self.mechanism, "mechanism", Mechanism)
-        mechanism, n = self.mechanism, _checks.whole(self.n, "n", least=1, most=MOST_USERS)
+        checks.instance(self.mechanism, "mechanism", Mechanism)
+        mechanism, n = self.mechanism, checks.whole(self.n, "n", least=1, most=MOST_USERS)
         if mechanism.sensitive.size < 2 or not mechanism.nonsensitive.size:
             raise ValueError(
                 "mechanism must have two sensitive values and a non-sensitive one, "
@@ -182,7 +182,7 @@ class Shuffled:
         TypeError
             If it is not a number.
         """
-        checked = _checks.nonnegative(level, "level")
+        checked = checks.nonnegative(level, "level")
         if checked >= self.mechanism.epsilon:
             return Bounds(0.0, 0.0)
         return Bounds(self._least_delta(checked), self._largest_delta(checked))
@@ -204,7 +204,7 @@ class Shuffled:
         TypeError
             If it is not a number.
         """
-        allowed = _checks.open_unit(delta, "delta")
+        allowed = checks.open_unit(delta, "delta")
         lower, _ = self._bisect(lambda level: self._least_delta(level) > allowed)
         _, upper = self._bisect(lambda level: self._largest_delta(level) > allowed)
         return Bounds(lower, upper)
@@ -227,7 +227,7 @@ class Shuffled:
         TypeError
             If it is not a number.
         """
-        checked = _checks.nonnegative(level, "level")
+        checked = checks.nonnegative(level, "level")
         chances, of_first, of_second = self._states
         excess = np.maximum(of_first - np.exp(checked) * of_second, 0)
         return float(chances @ excess) / self.n
@@ -247,7 +247,7 @@ class Shuffled:
         TypeError
             If it is not a number.
         """
-        allowed = _checks.open_unit(delta, "delta")
+        allowed = checks.open_unit(delta, "delta")
         if self.exact_delta(0.0) <= allowed:
             return 0.0
         most = self.mechanism.epsilon

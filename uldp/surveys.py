@@ -28,9 +28,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks, _survey_file, wire
-from uldp._chunks import chunks
-from uldp._fields import set_fields
+from uldp import _survey_file, wire
+from uldp._numerics import checks
+from uldp._numerics.chunks import chunks
+from uldp._numerics.fields import set_fields
 from uldp._survey_file import excerpt
 from uldp.mechanisms import Mechanism
 from uldp.tallies import Tally
@@ -109,16 +110,16 @@ class Survey:
         questions: Mapping[str, Mechanism],
         repeat: Mapping[str, Any] | None = None,
     ) -> None:
-        _checks.instance(id, "id", str)
+        checks.instance(id, "id", str)
         if not isinstance(questions, Mapping):
             raise TypeError(f"questions must map names to mechanisms, got {questions!r}")
         for name, mechanism in questions.items():
-            _checks.instance(name, "each name in questions", str)
-            _checks.instance(mechanism, f"questions[{name!r}]", Mechanism)
+            checks.instance(name, "each name in questions", str)
+            checks.instance(mechanism, f"questions[{name!r}]", Mechanism)
         if repeat is not None and not isinstance(repeat, Mapping):
             raise TypeError(f"repeat must be a mapping such as that of a plan, got {repeat!r}")
         for key in repeat or ():
-            _checks.instance(key, "each key in repeat", str)
+            checks.instance(key, "each key in repeat", str)
         self._set(_survey_file.write_survey(id, questions, repeat))
         for name, mechanism in questions.items():
             if self.questions[name] != mechanism:
@@ -194,7 +195,7 @@ class Survey:
         TypeError
             If the reports are not of the mechanism's type.
         """
-        _checks.choice(question, "question", self._names)
+        checks.choice(question, "question", self._names)
         rows = wire.wire_rows(self.questions[question], reports)
         return wire.pack(self._digest, self._names.index(question), rows)
 
@@ -225,7 +226,7 @@ class Survey:
         """
         if not isinstance(message, BytesLike):
             raise TypeError(f"message must be bytes, got {type(message).__name__}")
-        most = _checks.whole(max_reports, "max_reports", least=1)
+        most = checks.whole(max_reports, "max_reports", least=1)
         number, payload = self._payload(message, most)
         name = self._names[number]
         mechanism = self.questions[name]
@@ -280,10 +281,10 @@ class Survey:
                 "messages must be a collection of bytes, such as a list, got "
                 f"{type(messages).__name__}"
             )
-        most = _checks.whole(max_reports, "max_reports", least=1)
+        most = checks.whole(max_reports, "max_reports", least=1)
         if seen is not None and not (hasattr(seen, "__contains__") and hasattr(seen, "add")):
             raise TypeError(f"seen must have 'in' and 'add', as a set has, got {seen!r}")
-        kept = _checks.flag(keep_reports, "keep_reports")
+        kept = checks.flag(keep_reports, "keep_reports")
         boxes = [_Box(mechanism, kept) for mechanism in self.questions.values()]
         refused: Counter[Reason] = Counter()
         accepted = waiting = 0
@@ -333,7 +334,7 @@ class Survey:
         ValueError, TypeError
             If `max_reports` is not a whole number of at least 1.
         """
-        most = _checks.whole(max_reports, "max_reports", least=1)
+        most = checks.whole(max_reports, "max_reports", least=1)
         return wire.LEAST_LENGTH + most * max(self._widths)
 
     def _payload(self, message: object, most: int) -> tuple[int, memoryview]:
@@ -406,13 +407,13 @@ class Tallies(Mapping[str, Tally]):
     survey: Survey
 
     def __init__(self, survey: Survey, tallies: Mapping[str, Tally] | None = None) -> None:
-        _checks.instance(survey, "survey", Survey)
+        checks.instance(survey, "survey", Survey)
         given = {} if tallies is None else tallies
         if not isinstance(given, Mapping):
             raise TypeError(f"tallies must map questions to tallies, got {tallies!r}")
         for name, tally in given.items():
-            _checks.choice(name, "tallies", survey.questions)
-            _checks.instance(tally, f"tallies[{name!r}]", Tally)
+            checks.choice(name, "tallies", survey.questions)
+            checks.instance(tally, f"tallies[{name!r}]", Tally)
             if tally.law != survey.questions[name]:
                 raise ValueError(
                     f"tallies[{name!r}] must be of {survey.questions[name]!r}, got {tally.law!r}"
@@ -460,7 +461,7 @@ class Tallies(Mapping[str, Tally]):
         if not isinstance(text, str | bytes):
             raise TypeError(f"text must be a string or bytes, got {type(text).__name__}")
         if survey is not None:
-            _checks.instance(survey, "survey", Survey)
+            checks.instance(survey, "survey", Survey)
         try:
             found = cls._read(text if isinstance(text, str) else text.decode())
         except (TypeError, ValueError) as error:

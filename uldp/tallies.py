@@ -9,8 +9,8 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 from uldp.domain import PER_VALUE, per_value
 from uldp.law import Law
 
@@ -33,7 +33,7 @@ class Summary(ABC):
     law: Law
 
     def __post_init__(self) -> None:
-        _checks.instance(self.law, "law", Law)
+        checks.instance(self.law, "law", Law)
 
     @abstractmethod
     def _plus(self, other: Self) -> Self:
@@ -98,12 +98,12 @@ class Tally(Summary):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        n = _checks.whole(self.n, "n", least=0, most=MOST_REPORTS)
+        n = checks.whole(self.n, "n", least=0, most=MOST_REPORTS)
         shape, domain = self.law.tally_shape, self.law.domain
         given = per_value(domain, self.counts, "counts")
         if given is not self.counts and shape != (domain.size,):
             raise TypeError(f"counts must be an array of shape {shape} here, got {self.counts!r}")
-        counts = _checks.counts(given, "counts", *shape)
+        counts = checks.counts(given, "counts", *shape)
         if counts.max() > n:
             raise ValueError(f"counts must not exceed n = {n}, got {counts.max()}")
         for met, condition in self.law.count_conditions(counts, n):

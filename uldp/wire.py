@@ -37,10 +37,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
-from uldp._checksums import crc_of_slices
-from uldp._chunks import chunks
-from uldp._packed import integer_dtype
+from uldp._numerics import checks
+from uldp._numerics.checksums import crc_of_slices
+from uldp._numerics.chunks import chunks
+from uldp._numerics.packed import integer_dtype
 from uldp.mechanisms import Mechanism
 
 __all__ = ["MessageError", "Reason", "split", "unpack"]
@@ -196,7 +196,7 @@ def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
     """
     if not isinstance(data, bytes | mmap) and not hasattr(data, "read"):
         raise TypeError(f"data must be bytes, an mmap or a file, got {type(data).__name__}")
-    most = _checks.whole(longest, "longest", least=1)
+    most = checks.whole(longest, "longest", least=1)
     return _split(_blocks(data, min(max(BYTES_AT_ONCE, 2 * most), MOST_BYTES_AT_ONCE)), most)
 
 

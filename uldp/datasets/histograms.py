@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 from uldp.domain import PER_VALUE, Domain, per_value
 
 __all__ = [
@@ -65,12 +65,12 @@ class Histogram:
     source: str
 
     def __post_init__(self) -> None:
-        _checks.instance(self.domain, "domain", Domain)
-        _checks.instance(self.source, "source", str)
+        checks.instance(self.domain, "domain", Domain)
+        checks.instance(self.source, "source", str)
         tables = [f.name for f in fields(self) if f.name not in ("domain", "source")]
         for name in tables:
             given = per_value(self.domain, getattr(self, name), name)
-            table = _checks.counts(given, name, self.domain.size).copy()
+            table = checks.counts(given, name, self.domain.size).copy()
             set_fields(self, **{name: table})
         if not self.counts.any():
             raise ValueError("counts must include at least one person, got only zeros")
@@ -142,7 +142,7 @@ class GridHistogram(Histogram):
         rows, columns = cls.shape
         names = ("counts", "home", "office", "home_places", "office_places")
         tables = {name: np.zeros(rows * columns, dtype=np.int64) for name in names}
-        for place in _checks.items(places, "places"):
+        for place in checks.items(places, "places"):
             cell, category, checkins = _place(place, rows * columns)
             tables["counts"][cell] += checkins
             if category in _TAGS:
@@ -183,8 +183,8 @@ def manhattan_cell(latitude: float, longitude: float) -> int | None:
     311
     """
     latitude, longitude = (
-        _checks.real(latitude, "latitude"),
-        _checks.real(longitude, "longitude"),
+        checks.real(latitude, "latitude"),
+        checks.real(longitude, "longitude"),
     )
     row = bisect_right(_ROW_EDGES, latitude) - 1 - (latitude == _ROW_EDGES[-1])
     column = bisect_right(_COLUMN_EDGES, longitude) - 1 - (longitude == _COLUMN_EDGES[-1])
@@ -212,7 +212,7 @@ def census_domain(categories: Iterable[Sequence[str]]) -> Domain:
         If the categories are not as described.
     """
     categories = [
-        _checks.items(names, "categories") for names in _checks.items(categories, "categories")
+        checks.items(names, "categories") for names in checks.items(categories, "categories")
     ]
     sizes = [len(names) for names in categories]
     if sizes[:4] != [8, 5, 5, 2] or 0 in sizes:
@@ -228,19 +228,19 @@ def census_domain(categories: Iterable[Sequence[str]]) -> Domain:
 
 
 def _place(place: object, cells: int) -> tuple[int, str, int]:
-    parts = _checks.items(place, "each of places")
+    parts = checks.items(place, "each of places")
     if len(parts) != 3:
         raise ValueError(f"each of places must be a cell, a category and a number, got {parts}")
-    cell = _checks.whole(parts[0], "the cell in places", least=0, most=cells - 1)
-    _checks.instance(parts[1], "the category in places", str)
-    return cell, parts[1], _checks.whole(parts[2], "the number of check-ins in places", least=0)
+    cell = checks.whole(parts[0], "the cell in places", least=0, most=cells - 1)
+    checks.instance(parts[1], "the category in places", str)
+    return cell, parts[1], checks.whole(parts[2], "the number of check-ins in places", least=0)
 
 
 def first_attributes(
     attributes: dict[str, tuple[str, ...]], number: int
 ) -> dict[str, tuple[str, ...]]:
     """Return the first attributes of a table, 4 or more."""
-    number = _checks.whole(number, "attributes", least=4, most=len(attributes))
+    number = checks.whole(number, "attributes", least=4, most=len(attributes))
     return dict(itertools.islice(attributes.items(), number))
 
 

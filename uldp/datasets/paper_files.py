@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.datasets.histograms import (
     AGES,
     MARITAL,
@@ -78,8 +78,8 @@ def load_us_census_1990(
     TypeError
         If an argument is of the wrong type.
     """
-    path = _checks.path(path, "path")
-    expected_rows = _checks.whole(expected_rows, "expected_rows", least=1)
+    path = checks.path(path, "path")
+    expected_rows = checks.whole(expected_rows, "expected_rows", least=1)
     chosen = first_attributes(US_CENSUS_1990_ATTRIBUTES, attributes)
     lines = _lines(path, "USCensus1990.data.txt")
     header = next(lines, (1, b""))[1].split(b",")
@@ -144,11 +144,11 @@ def load_foursquare(
     TypeError
         If an argument is of the wrong type.
     """
-    pois_path = _checks.path(pois_path, "pois_path")
-    checkins_path = _checks.path(checkins_path, "checkins_path")
-    venues = _checks.whole(expected_venues, "expected_venues", least=1)
-    checkins = _checks.whole(expected_checkins, "expected_checkins", least=1)
-    in_manhattan = _checks.whole(expected_in_manhattan, "expected_in_manhattan", least=1)
+    pois_path = checks.path(pois_path, "pois_path")
+    checkins_path = checks.path(checkins_path, "checkins_path")
+    venues = checks.whole(expected_venues, "expected_venues", least=1)
+    checkins = checks.whole(expected_checkins, "expected_checkins", least=1)
+    in_manhattan = checks.whole(expected_in_manhattan, "expected_in_manhattan", least=1)
     places: dict[bytes, tuple[int, str]] = {}
     number = 0
     for number, line in _lines(pois_path, "dataset_TIST2015_POIs.txt"):

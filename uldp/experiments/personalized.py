@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.datasets import GridHistogram
 from uldp.domain import Domain
 from uldp.experiments.points import Losses, Point, distances
@@ -38,7 +38,7 @@ def checkin_law(people: GridHistogram) -> JointLaw:
     people : GridHistogram
         The check-ins, each taken for one user.
     """
-    _checks.instance(people, "people", GridHistogram)
+    checks.instance(people, "people", GridHistogram)
     tagged = np.stack([people.home, people.office], axis=1)
     untagged = people.counts - tagged.sum(axis=1)
     table = np.column_stack([untagged, tagged])
@@ -52,7 +52,7 @@ def place_distributions(people: GridHistogram) -> dict[str, NDArray[np.float64]]
 
     Each place counts once, however many check-ins it has: this is what a collector can look up.
     """
-    _checks.instance(people, "people", GridHistogram)
+    checks.instance(people, "people", GridHistogram)
     places = {"home": people.home_places, "office": people.office_places}
     return {tag: number / number.sum() for tag, number in places.items()}
 

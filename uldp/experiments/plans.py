@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from uldp import _checks, datasets
+from uldp import datasets
+from uldp._numerics import checks
 from uldp.datasets import GridHistogram, Histogram
 from uldp.domain import Domain
 from uldp.experiments.personalized import PersonalizedPoint, checkin_law, place_distributions
@@ -47,8 +48,8 @@ def plan(figure: str, settings: Settings) -> list[Point]:
     ValueError
         If there is no such figure, or a data file is not as expected.
     """
-    _checks.choice(figure, "figure", FIGURES)
-    _checks.instance(settings, "settings", Settings)
+    checks.choice(figure, "figure", FIGURES)
+    checks.instance(settings, "settings", Settings)
     bases: dict[str, Callable[[Settings], Iterable[Point]]] = {
         "fig5": _by_epsilon,
         "fig6": _by_sensitive,

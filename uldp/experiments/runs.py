@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.experiments._extra import extra
 from uldp.experiments.personalized import cells
 from uldp.experiments.plans import checkins, plan
@@ -72,10 +72,10 @@ def reproduce(
     ModuleNotFoundError
         If a package of the extra "experiments" is not installed.
     """
-    _checks.choice(figure, "figure", FIGURES)
+    checks.choice(figure, "figure", FIGURES)
     settings = Settings() if settings is None else settings
-    _checks.instance(settings, "settings", Settings)
-    folder, jobs = _checks.path(folder, "folder"), _checks.whole(jobs, "jobs", least=1)
+    checks.instance(settings, "settings", Settings)
+    folder, jobs = checks.path(folder, "folder"), checks.whole(jobs, "jobs", least=1)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{FIGURES[figure]}.csv"
     if figure == "fig9":
@@ -122,11 +122,11 @@ def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> Data
     ModuleNotFoundError
         If a package of the extra "experiments" is not installed.
     """
-    points = _checks.items(points, "points")
+    points = checks.items(points, "points")
     for point in points:
-        _checks.instance(point, "points", Point)
-    record, seed = _checks.path(record, "record"), _checks.whole(seed, "seed", least=0)
-    jobs = _checks.whole(jobs, "jobs", least=1)
+        checks.instance(point, "points", Point)
+    record, seed = checks.path(record, "record"), checks.whole(seed, "seed", least=0)
+    jobs = checks.whole(jobs, "jobs", least=1)
     joblib, tqdm, *_ = map(extra, ("joblib", "tqdm", "threadpoolctl", "pandas"))
     finished = Record(record)
     for reports, stage in ((False, "tallies"), (True, "reports")):

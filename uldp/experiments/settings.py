@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import get_args
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.experiments.points import METHODS, Sampling
 
 __all__ = ["FIGURES", "Settings", "add_options", "chosen"]
@@ -98,27 +98,27 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.realizations is not None:
-            _checks.whole(self.realizations, "realizations", least=1)
+            checks.whole(self.realizations, "realizations", least=1)
         if self.likelihood_realizations is not None:
-            _checks.whole(self.likelihood_realizations, "likelihood_realizations", least=0)
-        _checks.whole(self.seed, "seed", least=0)
-        methods = _checks.items(self.methods, "methods")
+            checks.whole(self.likelihood_realizations, "likelihood_realizations", least=0)
+        checks.whole(self.seed, "seed", least=0)
+        methods = checks.items(self.methods, "methods")
         if not methods:
             raise ValueError(f"methods must be among {', '.join(METHODS)}, got none")
         for method in methods:
-            _checks.choice(method, "methods", METHODS)
+            checks.choice(method, "methods", METHODS)
         object.__setattr__(self, "methods", tuple(m for m in METHODS if m in methods))
-        _checks.choice(self.sampling, "sampling", get_args(Sampling))
+        checks.choice(self.sampling, "sampling", get_args(Sampling))
         if self.us_census_1990 is not None:
-            _checks.path(self.us_census_1990, "us_census_1990")
+            checks.path(self.us_census_1990, "us_census_1990")
         if self.foursquare is not None:
-            files = tuple(_checks.items(self.foursquare, "foursquare"))
+            files = tuple(checks.items(self.foursquare, "foursquare"))
             for file in files:
-                _checks.path(file, "foursquare")
+                checks.path(file, "foursquare")
             if len(files) != 2:
                 raise ValueError(f"foursquare must be two files, got {len(files)}")
             object.__setattr__(self, "foursquare", files)
-        _checks.flag(self.quick, "quick")
+        checks.flag(self.quick, "quick")
 
     def command(self, figure: str) -> str:
         """Return the command that reproduces a figure's table, whatever the number of jobs.
@@ -135,7 +135,7 @@ class Settings:
         ValueError
             If there is no such figure.
         """
-        _checks.choice(figure, "figure", FIGURES)
+        checks.choice(figure, "figure", FIGURES)
         words = ["python", "-m", "uldp", "reproduce", figure]
         for option in fields(self):
             value = getattr(self, option.name)

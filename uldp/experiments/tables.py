@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.experiments._extra import extra
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def read_table(path: str | os.PathLike[str]) -> DataFrame:
         If pandas is not installed.
     """
     table = extra("pandas").read_csv(
-        _checks.path(path, "path"),
+        checks.path(path, "path"),
         comment="#",
         dtype=str,
         keep_default_na=False,

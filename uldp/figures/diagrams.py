@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.figures import style
 from uldp.mechanisms import Mechanism, UtilityOptimizedRappor, UtilityOptimizedRR
 
@@ -43,10 +43,10 @@ def uldp_diagram(
     ValueError
         If Q is not a stochastic matrix or an index does not fit it.
     """
-    matrix = _checks.stochastic(Q, "Q")
+    matrix = checks.stochastic(Q, "Q")
     k, size = matrix.shape
-    in_S = np.isin(np.arange(k), _checks.positions(sensitive, "sensitive", k))
-    in_P = np.isin(np.arange(size), _checks.positions(protected, "protected", size))
+    in_S = np.isin(np.arange(k), checks.positions(sensitive, "sensitive", k))
+    in_P = np.isin(np.arange(size), checks.positions(protected, "protected", size))
     inputs = [f"$x_{{{i + 1}}}$" for i in range(k)]
     outputs = [f"$y_{{{j + 1}}}$" for j in range(size)]
     strokes = {

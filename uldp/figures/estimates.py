@@ -12,7 +12,8 @@ from matplotlib.colors import PowerNorm
 from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks, inference
+from uldp import inference
+from uldp._numerics import checks
 from uldp.datasets import GridHistogram
 from uldp.domain import Domain, PerValue, chosen_values, per_value
 from uldp.estimators import empirical
@@ -56,10 +57,10 @@ def estimates_by_rank(
         distribution.
     """
     size = np.size(truth)
-    shares = 100 * _checks.distribution(truth, "truth", size)
+    shares = 100 * checks.distribution(truth, "truth", size)
     order = np.argsort(-shares, kind="stable")
     ranks = np.arange(1, size + 1)
-    is_sensitive = np.isin(order, _checks.positions(sensitive, "sensitive", size))
+    is_sensitive = np.isin(order, checks.positions(sensitive, "sensitive", size))
     inches = style.WIDTH, 0.6 + 2.4 * -(-len(estimates) // 2)
     axes = style.make_axes(len(estimates), inches, 2, sharey=True, sharex=True, axes=axes)
     looks: dict[str, Look] = {
@@ -77,7 +78,7 @@ def estimates_by_rank(
     line, dots, triangles = looks.values()
     colors = {name: look["color"] for name, look in style.mechanism_looks(estimates).items()}
     for ax, (name, estimate) in zip(axes, estimates.items(), strict=True):
-        values = 100 * _checks.numbers(estimate, f"estimates[{name!r}]", (size,))[order]
+        values = 100 * checks.numbers(estimate, f"estimates[{name!r}]", (size,))[order]
         own = dots | {"color": colors[name], "markersize": 4}
         ax.plot(ranks[~is_sensitive], values[~is_sensitive], **own)
         ax.plot(ranks[is_sensitive], values[is_sensitive], **triangles)
@@ -219,7 +220,7 @@ def estimate_maps(
 
 
 def _shares(domain: Domain, p: PerValue, name: str) -> NDArray[np.float64]:
-    return _checks.distribution(per_value(domain, p, name), name, domain.size)
+    return checks.distribution(per_value(domain, p, name), name, domain.size)
 
 
 def _cells(grid: GridHistogram) -> list[Rectangle]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.figures import style
 from uldp.figures.style import Curve, Look, Panels
 
@@ -83,7 +83,7 @@ def climbs(
     ValueError
         If there are no panels, `lowest` is not above 0 or arrays do not fit together.
     """
-    lowest = _checks.positive(lowest, "lowest")
+    lowest = checks.positive(lowest, "lowest")
     drawn = {
         title: {
             (label, kind): (curve[0], np.maximum(curve[1], lowest))
@@ -131,7 +131,7 @@ def losses_by_estimator(
     ValueError
         If there are no panels, their mechanisms differ or `highest` is not above 0.
     """
-    highest = _checks.positive(highest, "highest")
+    highest = checks.positive(highest, "highest")
     axes = style.make_axes(
         len(panels), (style.WIDTH, 2.2 * len(panels) + 0.8), 1, sharey=True, axes=axes
     )

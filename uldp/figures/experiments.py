@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.experiments import NO_PRIVACY
 from uldp.figures import style
 from uldp.figures.style import Curve, Label, Look, Panels
@@ -69,7 +69,7 @@ def gains(
         If there are no panels, the arrays of a curve differ in length, a coordinate is not above 0,
         or the band has no height above 0.
     """
-    low, high = (_checks.positive(bound, "claimed") for bound in claimed)
+    low, high = (checks.positive(bound, "claimed") for bound in claimed)
     if low >= high:
         raise ValueError(f"claimed must be two increasing factors, got {claimed}")
     axes = style.curves(
@@ -255,7 +255,7 @@ def _draw(
     The vertical axis is one for the empirical estimate, whose losses have no bound, and one for
     the others.
     """
-    _checks.choice(loss, "loss", LABELS)
+    checks.choice(loss, "loss", LABELS)
     drawn = {title.replace("_", " "): dict(_curves(of, x, loss)) for title, of in panels.items()}
     rows = -(-len(panels) // columns) if columns else 1
     axes = style.curves(

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.figures import style
 from uldp.figures.style import Curve, Panels
 
@@ -130,11 +130,11 @@ def support_levels(
         If there are no panels or arrays do not fit together.
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 2.8), sharey=True, axes=axes)
-    marked = _checks.numbers(np.multiply(sensitive, 1.0), "sensitive", (-1,)) > 0
+    marked = checks.numbers(np.multiply(sensitive, 1.0), "sensitive", (-1,)) > 0
     groups = ((marked, style.BLUE, "\\\\"), (~marked, style.ORANGE, ""))
     for ax, (title, (floor, added)) in zip(axes, panels.items(), strict=True):
-        floors = _checks.numbers(floor, f"floor of {title!r}", marked.shape)
-        rises = _checks.numbers(added, f"rise of {title!r}", marked.shape)
+        floors = checks.numbers(floor, f"floor of {title!r}", marked.shape)
+        rises = checks.numbers(added, f"rise of {title!r}", marked.shape)
         values = np.arange(1, marked.size + 1)
         ax.bar(values, floors, color="0.8", edgecolor=style.GREY, hatch=HATCH, linewidth=0.5)
         for members, color, hatch in groups:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.figures import style
 from uldp.figures.style import Panels
 from uldp.osldp import Decomposition
@@ -46,12 +46,12 @@ def product_scheme(
     ValueError
         If Q is not a stochastic matrix, the parts do not fit it, or its order is another one.
     """
-    matrix = _checks.stochastic(Q, "Q")
+    matrix = checks.stochastic(Q, "Q")
     k, size = matrix.shape
     shape = len(parts.uldp), parts.postprocessing.shape[1]
     if shape != matrix.shape:
         raise ValueError(f"parts must be those of a mechanism of shape {(k, size)}, got {shape}")
-    in_S = _checks.mask(sensitive, "sensitive", k)
+    in_S = checks.mask(sensitive, "sensitive", k)
     in_P = np.asarray((matrix[in_S] > 0).any(axis=0))
     if not (_comes_first(in_S) and _comes_first(in_P)):
         raise ValueError("Q must have its sensitive inputs first, and first their outputs")

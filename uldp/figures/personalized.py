@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from numpy.typing import NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.datasets import GridHistogram
 from uldp.domain import PerValue, per_value
 from uldp.figures import style
@@ -43,7 +43,7 @@ def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
         If the common mechanism is not a uRR, whose reports are values and bots.
     """
     common = user.common
-    _checks.instance(common, "the common mechanism", UtilityOptimizedRR)
+    checks.instance(common, "the common mechanism", UtilityOptimizedRR)
     labels = [str(label) for label in common.domain.labels]
     shielded = [labels[index] for index in common.sensitive]
     free = [labels[index] for index in common.nonsensitive]
@@ -125,7 +125,7 @@ def maps(
     for title, values in panels.items():
         name = f"panels[{title!r}]"
         ordered = per_value(grid.domain, values, name)
-        shares.append(100 * _checks.distribution(ordered, name, grid.domain.size))
+        shares.append(100 * checks.distribution(ordered, name, grid.domain.size))
     for start in range(0, len(panels), 2):
         row = slice(start, start + 2)
         norm = PowerNorm(0.5, vmin=0, vmax=np.max(shares[row]))

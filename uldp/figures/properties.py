@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import distance_transform_edt, label as connected
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.figures import style
 from uldp.figures.style import Panels
 
@@ -71,10 +71,10 @@ def definition_regions(
     ValueError
         If there are no panels, levels are not square arrays of one shape, or ε is below 0.
     """
-    floor = math.exp(-_checks.nonnegative(epsilon, "epsilon")) - TOLERANCE
+    floor = math.exp(-checks.nonnegative(epsilon, "epsilon")) - TOLERANCE
     axes = style.make_axes(len(panels), (style.WIDTH, 3.7), sharey=True, axes=axes)
     for ax, (title, levels) in zip(axes, panels.items(), strict=True):
-        size = len(_checks.as_array(levels.ldp, "ldp"))
+        size = len(checks.as_array(levels.ldp, "ldp"))
         given = zip(REGIONS, (levels.osldp, levels.uldp, levels.ldp), strict=True)
         ratios = {name: _least_ratios(array, name, size) for name, array in given}
         _mark_edges(ax, ratios["ULDP"], ratios["LDP"], floor)
@@ -142,8 +142,8 @@ def promises(cases: Mapping[str, tuple[float, float]], ax: Axes | None = None) -
 
 def _least_ratios(levels: ArrayLike, name: str, size: int) -> NDArray[Any]:
     """Return e^-level, which is 0 where there is no level, so that contours can be drawn."""
-    ratios = np.exp(-_checks.as_array(levels, name))
-    return _checks.numbers(ratios, f"levels of {name}", (size, size))
+    ratios = np.exp(-checks.as_array(levels, name))
+    return checks.numbers(ratios, f"levels of {name}", (size, size))
 
 
 def _mark_edges(ax: Axes, uldp: NDArray[Any], ldp: NDArray[Any], floor: float) -> None:

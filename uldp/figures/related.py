@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.figures import style
 from uldp.figures.style import Panels
 
@@ -56,7 +56,7 @@ def pair_levels(
     for ax, (title, given) in zip(axes, panels.items(), strict=True):
         levels = np.asarray(given, dtype=float)
         finite = np.where(np.isposinf(levels), 0, levels)
-        finite = _checks.numbers(finite, f"panels[{title!r}]", (k, k))
+        finite = checks.numbers(finite, f"panels[{title!r}]", (k, k))
         if (finite < 0).any():
             raise ValueError(f"levels must be at least 0, got {finite.min()}")
         shade = np.where(np.isposinf(levels), 1.0, np.where(levels > 1e-9, -1.0, 0.0))

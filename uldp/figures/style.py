@@ -24,7 +24,7 @@ from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.datasets import GridHistogram
 
 __all__ = ["DPI", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes"]
@@ -140,9 +140,9 @@ def one_axes(ax: Axes | None, height: float) -> Axes:
 
 def checked(curve: Curve, label: object, log: str = "") -> tuple[NDArray[Any], ...]:
     """Return the arrays of a curve, its coordinates above 0 where an axis is logarithmic."""
-    across = _checks.numbers(curve[0], f"horizontal coordinates of {label!r}", (-1,))
+    across = checks.numbers(curve[0], f"horizontal coordinates of {label!r}", (-1,))
     others = zip(("heights", "errors"), curve[1:], strict=False)
-    upward = [_checks.numbers(v, f"{name} of {label!r}", across.shape) for name, v in others]
+    upward = [checks.numbers(v, f"{name} of {label!r}", across.shape) for name, v in others]
     for values, axis in ((across, "x"), (upward[0], "y")):
         if axis in log and (values <= 0).any():
             raise ValueError(f"{axis} of {label!r} must be greater than 0, got {values.min()}")
@@ -158,9 +158,9 @@ def on_grid(title: str, /, **arrays: ArrayLike) -> list[NDArray[Any]]:
         If they do not fit together.
     """
     named = [(f"{name} of {title!r}", values) for name, values in arrays.items()]
-    across, upward = (_checks.numbers(values, name, (-1,)) for name, values in named[:2])
+    across, upward = (checks.numbers(values, name, (-1,)) for name, values in named[:2])
     shape = upward.size, across.size
-    return [across, upward, *(_checks.numbers(values, name, shape) for name, values in named[2:])]
+    return [across, upward, *(checks.numbers(values, name, shape) for name, values in named[2:])]
 
 
 def curves(
@@ -258,7 +258,7 @@ def draw_curves(
     for ax, (title, lines) in zip(axes, panels.items(), strict=True):
         if level is not None:
             height = level[title] if isinstance(level, Mapping) else level
-            ax.axhline(_checks.positive(height, "level") if "y" in log else height, **LEVEL)
+            ax.axhline(checks.positive(height, "level") if "y" in log else height, **LEVEL)
         for label, curve in lines.items():
             across, upward, *errors = checked(curve, label, log)
             every = 1 if errors else max(1, across.size // 8)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.inference.covariances import at_least_two, standard_errors
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import OF_TALLIES, Seed
@@ -104,11 +104,11 @@ def bootstrap(
     TypeError
         If an argument is of the wrong type.
     """
-    _checks.instance(mechanism, "mechanism", Mechanism)
-    _checks.choice(method, "method", METHODS)
-    missed = 1 - _checks.open_unit(level, "level")
-    times = _checks.whole(times, "times", least=2)
-    generator = _checks.generator(rng, "rng")
+    checks.instance(mechanism, "mechanism", Mechanism)
+    checks.choice(method, "method", METHODS)
+    missed = 1 - checks.open_unit(level, "level")
+    times = checks.whole(times, "times", least=2)
+    generator = checks.generator(rng, "rng")
     estimate = mechanism.estimate(reports, method, **options)
     tally = reports if isinstance(reports, Tally) else mechanism.tally(reports)
     unbiased = at_least_two(tally)

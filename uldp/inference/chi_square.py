@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.decoders import SupportDecoder
 from uldp.domain import PerValue, per_value
 from uldp.estimators import empirical, projected
@@ -76,7 +76,7 @@ def goodness_of_fit(tally: Tally, p: PerValue) -> ChiSquare:
     """
     estimate = empirical(tally)
     domain = tally.law.domain
-    p = _checks.distribution(per_value(domain, p, "p"), "p", domain.size)
+    p = checks.distribution(per_value(domain, p, "p"), "p", domain.size)
     if not isinstance(tally.law.decoder, SupportDecoder):
         _check_size(p.size, "tally")
     form, size = _form(tally.law, p), np.array([tally.n])
@@ -116,7 +116,7 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     if len(tallies) < 2:
         raise ValueError(f"tallies must be two or more, got {len(tallies)}")
     for tally in tallies:
-        _checks.instance(tally, "tallies", Tally)
+        checks.instance(tally, "tallies", Tally)
         if tally.n == 0:
             raise ValueError("tallies must not be empty: there is nothing to compare")
         if tally.law.domain.labels != tallies[0].law.domain.labels:

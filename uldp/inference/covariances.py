@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.decoders import SupportDecoder
 from uldp.estimators import empirical, norm_sub
 from uldp.law import Law
@@ -94,7 +94,7 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
 
 def at_least_two(tally: Tally, name: str = "tally") -> NDArray[np.float64]:
     """Return the empirical estimate of a tally of two reports or more."""
-    _checks.instance(tally, name, Tally)
+    checks.instance(tally, name, Tally)
     if tally.n < 2:
         raise ValueError(f"{name} must be of at least two reports, got {tally.n}")
     return empirical(tally)

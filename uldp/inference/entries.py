@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from uldp import _checks
-from uldp._binomial import exact_interval
+from uldp._numerics import checks
+from uldp._numerics.binomial import exact_interval
 from uldp.decoders import Decoder, OutcomeDecoder, SupportDecoder
 from uldp.estimators import empirical
 from uldp.tallies import Tally
@@ -71,15 +71,15 @@ def intervals(
         If an argument is of the wrong type.
     """
     estimate = empirical(tally)
-    missed = 1 - _checks.open_unit(level, "level")
-    if _checks.flag(simultaneous, "simultaneous"):
+    missed = 1 - checks.open_unit(level, "level")
+    if checks.flag(simultaneous, "simultaneous"):
         missed /= estimate.size
     decoder = tally.law.decoder
     if isinstance(decoder, SupportDecoder):
         ends = _of_counts(decoder, tally, missed)
     else:
         ends = _of_sets(cast(OutcomeDecoder, decoder), estimate, tally.n, missed)
-    if _checks.flag(clip, "clip"):
+    if checks.flag(clip, "clip"):
         ends = np.clip(ends, 0, 1)
     return ends
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.decoders import SupportDecoder
 from uldp.domain import Weights, weights_of
 from uldp.estimators import empirical
@@ -113,9 +113,9 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
     TypeError
         If an argument is of the wrong type.
     """
-    _checks.instance(tally, "tally", Tally)
+    checks.instance(tally, "tally", Tally)
     weights = weights_of(tally.law.domain, weights)
-    missed = 1 - _checks.open_unit(level, "level")
+    missed = 1 - checks.open_unit(level, "level")
     estimate, sums_to_one = at_least_two(tally), tally.law.decoder.sums_to_one
     scale = float(np.abs(weights).max()) or 1.0
     weights /= scale
@@ -182,7 +182,7 @@ def difference(
             f"after must be over the values of before, {before.law.domain!r}, "
             f"got {after.law.domain!r}"
         )
-    simultaneous = _checks.flag(simultaneous, "simultaneous")
+    simultaneous = checks.flag(simultaneous, "simultaneous")
     fewest = min(before.n, after.n)
     if weights is not None:
         first, second = total(before, weights, level), total(after, weights, level)
@@ -230,7 +230,7 @@ def personalized(
     TypeError
         If an argument is of the wrong type, or the tally's mechanism is not over a `TaggedDomain`.
     """
-    _checks.instance(tally, "tally", Tally)
+    checks.instance(tally, "tally", Tally)
     domain = tally.law.domain
     if not isinstance(domain, TaggedDomain):
         raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")

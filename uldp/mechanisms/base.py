@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks, estimators, likelihood, losses
-from uldp._chunks import chunks
+from uldp import estimators, likelihood, losses
+from uldp._numerics import checks
+from uldp._numerics.chunks import chunks
 from uldp.domain import PerValue, per_value
 from uldp.law import Law
 from uldp.likelihood import Evidence, MaximumLikelihood
@@ -86,7 +87,7 @@ class Mechanism(Law):
             context of the exception: it may be an answer.
         """
         held = self.domain.indices(values, secret=True, indices=indices)
-        generator = _checks.generator(rng, "rng")
+        generator = checks.generator(rng, "rng")
         users = np.atleast_1d(held)
         reports = np.empty(users.size, dtype=self.report_dtype)
         for chunk in chunks(users.size, USERS_AT_ONCE):
@@ -164,7 +165,7 @@ class Mechanism(Law):
 
     def _as_reports(self, reports: ArrayLike) -> NDArray[Any]:
         """Return reports of the mechanism's type, one along the first axis."""
-        array, dtype = _checks.integers(reports, "reports"), self.report_dtype
+        array, dtype = checks.integers(reports, "reports"), self.report_dtype
         if (
             array.ndim - dtype.ndim not in (0, 1)
             or array.shape[array.ndim - dtype.ndim :] != dtype.shape
@@ -199,11 +200,11 @@ class Mechanism(Law):
             are not those of the domain.
         """
         given = per_value(self.domain, true_counts, "true_counts")
-        counts = _checks.counts(given, "true_counts", self.domain.size)
+        counts = checks.counts(given, "true_counts", self.domain.size)
         n = int(counts.sum())
         if n > MOST_REPORTS:
             raise ValueError(f"true_counts must be of at most {MOST_REPORTS} users, got {n}")
-        generator = _checks.generator(rng, "rng")
+        generator = checks.generator(rng, "rng")
         return Tally(self, n, self._simulate_counts(counts, generator))
 
     def estimate(
@@ -232,7 +233,7 @@ class Mechanism(Law):
             If there are no reports, they do not fit the mechanism or the method, or there is no
             such method.
         """
-        _checks.choice(method, "method", (*OF_TALLIES, "em", "mle"))
+        checks.choice(method, "method", (*OF_TALLIES, "em", "mle"))
         if method in OF_TALLIES:
             return OF_TALLIES[method](self._as_tally(reports), **options)
         if method == "mle":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._fields import lock_arrays
+from uldp._numerics.fields import lock_arrays
 from uldp.decoders import Masses, OutcomeDecoder, Outcomes
 from uldp.limits import clipped_root
 

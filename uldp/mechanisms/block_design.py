@@ -13,11 +13,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks, limits
-from uldp._bits import bernoulli
-from uldp._chunks import chunks
-from uldp._fields import set_fields
-from uldp._subsets import column_counts, random_subsets
+from uldp import limits
+from uldp._numerics import checks
+from uldp._numerics.bits import bernoulli
+from uldp._numerics.chunks import chunks
+from uldp._numerics.fields import set_fields
+from uldp._numerics.subsets import column_counts, random_subsets
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Names
 from uldp.mechanisms.block_decoder import BlockDecoder, BlockLaw, best_mass
@@ -248,10 +249,10 @@ def _as_sizes(sizes: Any, s: int) -> tuple[tuple[int, float], ...]:
             f"sizes must be a size or sizes with their probabilities, got {sizes!r}"
         ) from None
     for size in law:
-        if _checks.whole(size, "sizes", least=1) > s:
+        if checks.whole(size, "sizes", least=1) > s:
             raise ValueError(f"sizes must lie in 1..{s}, as {s} values are sensitive, got {size}")
     if law or s:
-        _checks.distribution(list(law.values()), "probabilities of sizes", len(law))
+        checks.distribution(list(law.values()), "probabilities of sizes", len(law))
     pairs = tuple((int(size), float(law[size])) for size in sorted(law) if law[size] > 0)
     if s > 1 and pairs[0][0] == s:
         raise ValueError(f"sizes must not all be {s}, the set of all sensitive values")

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp._bits import bernoulli
-from uldp._chunks import chunks
-from uldp._packed import PackedSets
+from uldp._numerics.bits import bernoulli
+from uldp._numerics.chunks import chunks
+from uldp._numerics.packed import PackedSets
 from uldp.decoders import Masses, OutcomeDecoder, Outcomes
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Names

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from uldp import _checks
-from uldp._bits import bernoulli, random_bytes
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.bits import bernoulli, random_bytes
+from uldp._numerics.fields import set_fields
 from uldp.decoders import SupportDecoder
 from uldp.mechanisms.base import Names
 from uldp.mechanisms.set_reports import SetReports
@@ -79,7 +79,7 @@ class UtilityOptimizedRappor(SetReports):
             log_odds = minimax_log_odds(self.sensitive.size, self.nonsensitive.size, self.epsilon)
             theta = float(expit(log_odds))
         else:
-            theta = _checks.open_unit(self.theta, "theta")
+            theta = checks.open_unit(self.theta, "theta")
             if theta < LEAST_THETA:
                 raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
             log_odds = float(logit(theta))
@@ -169,7 +169,7 @@ class UtilityOptimizedRappor(SetReports):
         return bool(least.min() > SMALLEST_LOGARITHM)
 
     def _largest_epsilon_of_matrix(self) -> float:
-        low, high = _checks.LEAST_EPSILON, self.epsilon
+        low, high = checks.LEAST_EPSILON, self.epsilon
         while high - low > PRECISION * high:
             middle = (low + high) / 2
             fits = replace(self, epsilon=middle, theta=self._chosen)._matrix_fits_floats

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp._bits import bernoulli
+from uldp._numerics.bits import bernoulli
 from uldp.decoders import SupportDecoder
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Names

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp._packed import PackedSets, integer_dtype
+from uldp._numerics.packed import PackedSets, integer_dtype
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Mechanism
 from uldp.tallies import Tally

@@ -18,7 +18,7 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from uldp import _checks
+from uldp._numerics import checks
 
 __all__ = ["l2_log_odds", "largest_epsilon_with_worst_mass_0", "minimax_log_odds", "minimax_mass"]
 
@@ -44,8 +44,8 @@ def l2_log_odds(s: int, epsilon: float, mass: float) -> float:
     ValueError, TypeError
         If an argument is out of its range.
     """
-    s, epsilon = _checks.whole(s, "s", least=0), _checks.budget(epsilon, "epsilon")
-    mass = _checks.nonnegative(mass, "mass", most=1)
+    s, epsilon = checks.whole(s, "s", least=0), checks.budget(epsilon, "epsilon")
+    mass = checks.nonnegative(mass, "mass", most=1)
     if s == 0:
         return math.inf
     shrink, growth = math.exp(-min(epsilon, NOT_YET_0)), -math.expm1(-epsilon)
@@ -71,8 +71,8 @@ def minimax_mass(s: int, nu: int, epsilon: float) -> float:
     ValueError, TypeError
         If an argument is out of its range.
     """
-    s, nu = _checks.whole(s, "s", least=0), _checks.whole(nu, "nu", least=0)
-    epsilon = _checks.budget(epsilon, "epsilon")
+    s, nu = checks.whole(s, "s", least=0), checks.whole(nu, "nu", least=0)
+    epsilon = checks.budget(epsilon, "epsilon")
     if s == 0 or nu == 0:
         return float(s > 0)
     if epsilon <= largest_epsilon_with_worst_mass_0(s, nu):
@@ -119,5 +119,5 @@ def largest_epsilon_with_worst_mass_0(s: int, nu: int) -> float:
     ValueError, TypeError
         If an argument is out of its range.
     """
-    s, nu = _checks.whole(s, "s", least=1), _checks.whole(nu, "nu", least=0)
+    s, nu = checks.whole(s, "s", least=1), checks.whole(nu, "nu", least=0)
     return math.log1p(nu + nu**2 / (4 * s))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 from uldp.domain import PerValue, chosen_values, per_value
 from uldp.likelihood import Evidence
 from uldp.mechanisms import Mechanism
@@ -49,10 +49,10 @@ class JointLaw:
     probabilities: NDArray[np.float64] = field(repr=False)
 
     def __post_init__(self) -> None:
-        _checks.instance(self.domain, "domain", TaggedDomain)
+        checks.instance(self.domain, "domain", TaggedDomain)
         shape = self.domain.base.size, 1 + len(self.domain.tags)
-        table = _checks.numbers(self.probabilities, "probabilities", shape)
-        table = _checks.distribution(table.ravel(), "probabilities", table.size).reshape(shape)
+        table = checks.numbers(self.probabilities, "probabilities", shape)
+        table = checks.distribution(table.ravel(), "probabilities", table.size).reshape(shape)
         set_fields(self, probabilities=table)
 
     @classmethod
@@ -83,7 +83,7 @@ class JointLaw:
         ValueError
             If there are no users, or an intermediate value is neither the user's own nor a bot.
         """
-        _checks.instance(domain, "domain", TaggedDomain)
+        checks.instance(domain, "domain", TaggedDomain)
         x = domain.base.indices(values, indices=indices)
         z = chosen_values(domain, intermediate, "intermediate")
         if x.shape != z.shape or x.ndim != 1 or not x.size:
@@ -185,9 +185,9 @@ class PersonalizedEstimate:
         TypeError
             If an argument is of the wrong type.
         """
-        _checks.instance(domain, "domain", TaggedDomain)
+        checks.instance(domain, "domain", TaggedDomain)
         given = per_value(domain, r, "r")
-        r = _checks.numbers(given, "r", (domain.size,)).astype(float)
+        r = checks.numbers(given, "r", (domain.size,)).astype(float)
         return cls(domain, r, _pi(domain, r, background))
 
     @property
@@ -216,7 +216,7 @@ class PersonalizedEstimate:
         ValueError
             If the truth is over another domain.
         """
-        _checks.instance(truth, "truth", JointLaw)
+        checks.instance(truth, "truth", JointLaw)
         if truth.domain != self.domain:
             raise ValueError(f"truth must be over {self.domain!r}, got {truth.domain!r}")
         return LossTerms(
@@ -295,7 +295,7 @@ def _pi(
             continue
         name = f"background[{tag!r}]"
         ordered = per_value(domain.base, given, name)
-        rows.append(_checks.distribution(ordered, name, domain.base.size))
+        rows.append(checks.distribution(ordered, name, domain.base.size))
     return np.array(rows)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import Seed
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
@@ -58,9 +58,9 @@ class SecretMaps:
     indices: InitVar[bool] = field(default=False, kw_only=True)
 
     def __post_init__(self, indices: bool) -> None:
-        _checks.instance(self.domain, "domain", TaggedDomain)
+        checks.instance(self.domain, "domain", TaggedDomain)
         columns = {"users": self.users, "values": self.values, "tags": self.tags}
-        shapes = [_checks.as_array(column, name).shape for name, column in columns.items()]
+        shapes = [checks.as_array(column, name).shape for name, column in columns.items()]
         if len(shapes[0]) != 1 or len(set(shapes)) > 1:
             raise ValueError(
                 "users, values and tags must be one-dimensional and of one length, got shapes "
@@ -163,7 +163,7 @@ class SecretMaps:
 
 
 def _users(users: ArrayLike) -> NDArray[np.int64]:
-    array = _checks.integers(users, "users")
+    array = checks.integers(users, "users")
     if array.min(initial=0) < 0 or array.max(initial=0) >= MOST_USERS:
         raise ValueError(f"users must lie in 0..{MOST_USERS - 1}")
     return array.astype(np.int64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
-from uldp._packed import PackedSets
+from uldp._numerics import checks
+from uldp._numerics.packed import PackedSets
 from uldp.domain import PerValue, per_value
 from uldp.mechanisms import Mechanism
 from uldp.personalized.tagged import tagged_domain
@@ -53,14 +53,14 @@ def posterior(
     """
     domain = tagged_domain(common)
     k = domain.base.size
-    _checks.choice(tag, "tag", domain.tags)
-    belief = _checks.distribution(per_value(domain.base, prior, "prior"), "prior", k)
-    visited = _checks.as_array(per_value(domain.base, visits, "visits"), "visits")
+    checks.choice(tag, "tag", domain.tags)
+    belief = checks.distribution(per_value(domain.base, prior, "prior"), "prior", k)
+    visited = checks.as_array(per_value(domain.base, visits, "visits"), "visits")
     if visited.ndim == 1:
-        visited = _checks.distribution(visited, "visits", k)
+        visited = checks.distribution(visited, "visits", k)
         own = visited
     else:
-        visited = _checks.stochastic(visited, "visits").astype(float)
+        visited = checks.stochastic(visited, "visits").astype(float)
         if visited.shape != (k, k):
             raise ValueError(f"visits must have shape ({k},) or ({k}, {k}), got {visited.shape}")
         own = np.diag(visited)
@@ -87,7 +87,7 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
     A report that reveals a value can come from that one only; a protected one is e^ε times as
     likely from each value that it names as from any other.
     """
-    array = _checks.as_array(reports, "reports")
+    array = checks.as_array(reports, "reports")
     if array.ndim == 0:
         raise ValueError(f"reports must be along the first axis, got a single one, {array}")
     likelihoods = np.empty((len(array), common.domain.size))

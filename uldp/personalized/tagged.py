@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 from uldp.domain import Domain
 from uldp.mechanisms import Mechanism
 
@@ -65,7 +65,7 @@ class TaggedDomain(Domain):
     bots: NDArray[np.intp]
 
     def __init__(self, base: Domain, tags: Iterable[str]) -> None:
-        _checks.instance(base, "base", Domain)
+        checks.instance(base, "base", Domain)
         checked = _tags(tags)
         values, bots = [str(label) for label in base.labels], [f"⊥{tag}" for tag in checked]
         clashes = set(values) & set(bots)
@@ -79,7 +79,7 @@ class TaggedDomain(Domain):
 
     def _indices(self, values: Any, name: str, by_index: bool) -> NDArray[np.intp]:
         are_labels = not by_index and isinstance(self.base.labels[0], int)
-        if are_labels and _checks.as_array(values, name).dtype.kind in "iu":
+        if are_labels and checks.as_array(values, name).dtype.kind in "iu":
             return self.base.indices(values, name)
         return super()._indices(values, name, by_index)
 
@@ -113,7 +113,7 @@ def tagged_domain(common: Mechanism) -> TaggedDomain:
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:
-    checked = tuple(_checks.items(tags, "tags"))
+    checked = tuple(checks.items(tags, "tags"))
     if not all(isinstance(tag, str) for tag in checked):
         raise TypeError(f"tags must be strings, got {checked!r}")
     if not checked or not all(checked):

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp import _checks
-from uldp._fields import set_fields
+from uldp._numerics import checks
+from uldp._numerics.fields import set_fields
 from uldp.domain import Domain
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import Seed
@@ -183,7 +183,7 @@ class PersonalizedMechanism:
 
 def secret_tags(domain: TaggedDomain, tags: Any, name: str) -> NDArray[np.intp]:
     """Return the indices of tags given by name or by index; unknown names count as "others"."""
-    array = _checks.as_array(tags, name)
+    array = checks.as_array(tags, name)
     if array.size == 0:
         return np.empty(0, dtype=np.intp)
     if array.dtype.kind in "iu":

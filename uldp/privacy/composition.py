@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uldp import _checks
+from uldp._numerics import checks
 from uldp.privacy.levels import Channel
 
 __all__ = ["compose", "compose_repeatedly", "parallel", "postprocess", "preserves_data_types"]
@@ -40,18 +40,18 @@ def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
     ValueError
         If the mechanisms do not fit together.
     """
-    _checks.instance(first, "first", Channel)
+    checks.instance(first, "first", Channel)
     if isinstance(second, Channel):
         seconds = [second] * first.matrix.shape[1]
     else:
-        seconds = _checks.items(second, "second")
+        seconds = checks.items(second, "second")
     if len(seconds) != first.matrix.shape[1]:
         raise ValueError(
             f"second must hold a mechanism for each of {first.matrix.shape[1]} outputs of the "
             f"first, got {len(seconds)}"
         )
     for channel in seconds:
-        _checks.instance(channel, "second", Channel)
+        checks.instance(channel, "second", Channel)
         if len(channel.matrix) != len(first.matrix):
             raise ValueError(
                 f"second must have {len(first.matrix)} inputs, as the first has, "
@@ -84,8 +84,8 @@ def compose_repeatedly(channel: Channel, times: int) -> Channel:
     ValueError
         If t is not a whole number from 1 to 24.
     """
-    _checks.instance(channel, "channel", Channel)
-    times = _checks.whole(times, "times", least=1, most=MOST_USES)
+    checks.instance(channel, "channel", Channel)
+    times = checks.whole(times, "times", least=1, most=MOST_USES)
     return reduce(compose, [channel] * times)
 
 
@@ -112,8 +112,8 @@ def parallel(channel: Channel, Q: ArrayLike) -> Channel:
     ValueError
         If Q is not a stochastic matrix on the same inputs.
     """
-    _checks.instance(channel, "channel", Channel)
-    matrix = _checks.stochastic(Q, "Q")
+    checks.instance(channel, "channel", Channel)
+    matrix = checks.stochastic(Q, "Q")
     if len(matrix) != len(channel.matrix):
         raise ValueError(
             f"Q must have a row for each of {len(channel.matrix)} inputs, got {len(matrix)}"
@@ -147,7 +147,7 @@ def postprocess(channel: Channel, R: ArrayLike, protected: ArrayLike) -> Channel
         If R is not a stochastic matrix on the outputs of the channel, or `protected` does not fit.
     """
     matrix = _processing(R, channel)
-    return Channel(channel.matrix @ matrix, _checks.as_array(protected, "protected"))
+    return Channel(channel.matrix @ matrix, checks.as_array(protected, "protected"))
 
 
 def preserves_data_types(channel: Channel, R: ArrayLike, protected: ArrayLike) -> bool:
@@ -172,7 +172,7 @@ def preserves_data_types(channel: Channel, R: ArrayLike, protected: ArrayLike) -
         If R is not a stochastic matrix on the outputs of the channel, or `protected` does not fit.
     """
     matrix = _processing(R, channel)
-    shielded = _checks.mask(protected, "protected", matrix.shape[1])
+    shielded = checks.mask(protected, "protected", matrix.shape[1])
     steps = (matrix > 0).astype(np.bool_) & channel.reachable[:, None]
     from_invertible = steps[~channel.protected]
     from_protected = steps[channel.protected]
@@ -184,8 +184,8 @@ def preserves_data_types(channel: Channel, R: ArrayLike, protected: ArrayLike) -
 
 
 def _processing(R: ArrayLike, channel: Channel) -> np.ndarray:
-    _checks.instance(channel, "channel", Channel)
-    matrix = _checks.stochastic(R, "R")
+    checks.instance(channel, "channel", Channel)
+    matrix = checks.stochastic(R, "R")
     if len(matrix) != channel.matrix.shape[1]:
         raise ValueError(
             f"R must have a row for each of {channel.matrix.shape[1]} outputs, got {len(matrix)}"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
-from uldp import _checks
+from uldp._numerics import checks
 
 __all__ = ["EmpiricalLevel", "empirical_level"]
 
@@ -74,7 +74,7 @@ def empirical_level(
     TypeError
         If the reports are not integers.
     """
-    confidence = _checks.open_unit(confidence, "confidence")
+    confidence = checks.open_unit(confidence, "confidence")
     both = [_reports(first, "first"), _reports(second, "second")]
     if both[0].shape[1:] != both[1].shape[1:]:
         raise ValueError(
@@ -89,7 +89,7 @@ def empirical_level(
     )
     candidates = np.arange(keys.size)
     if outputs is not None:
-        listed = _checks.integers(outputs, "outputs")
+        listed = checks.integers(outputs, "outputs")
         if listed.shape[1:] != reports.shape[1:] or listed.ndim != reports.ndim:
             raise ValueError(f"outputs must be an array of reports, got shape {listed.shape}")
         allowed = listed.astype(reports.dtype)
@@ -136,7 +136,7 @@ def _keys(reports: NDArray[Any]) -> NDArray[np.bytes_]:
 
 
 def _reports(values: ArrayLike, name: str) -> NDArray[Any]:
-    array = _checks.integers(values, name)
+    array = checks.integers(values, name)
     if array.ndim == 0 or len(array) < 4 or array[0].size == 0:
         raise ValueError(f"{name} must hold four or more reports, got shape {array.shape}")
     return array

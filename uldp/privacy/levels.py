@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _checks
+from uldp._numerics import checks
 
 __all__ = [
     "Audit",
@@ -96,9 +96,9 @@ class Channel:
     protected: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        matrix = _checks.stochastic(self.matrix, "matrix")
+        matrix = checks.stochastic(self.matrix, "matrix")
         object.__setattr__(self, "matrix", matrix)
-        protected = _checks.mask(self.protected, "protected", matrix.shape[1])
+        protected = checks.mask(self.protected, "protected", matrix.shape[1])
         object.__setattr__(self, "protected", protected)
 
     @classmethod
@@ -145,7 +145,7 @@ def ldp_level(Q: ArrayLike) -> float:
     ValueError
         If Q is not a stochastic matrix.
     """
-    return _ldp(_checks.stochastic(Q, "Q")).epsilon
+    return _ldp(checks.stochastic(Q, "Q")).epsilon
 
 
 def uldp_level(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> float:
@@ -171,9 +171,9 @@ def uldp_level(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> floa
     ValueError
         If Q is not a stochastic matrix, or an index or the mask does not fit it.
     """
-    matrix = _checks.stochastic(Q, "Q")
-    secret = _checks.positions(sensitive, "sensitive", matrix.shape[0])
-    return _uldp(matrix, secret, _checks.mask(protected, "protected", matrix.shape[1])).epsilon
+    matrix = checks.stochastic(Q, "Q")
+    secret = checks.positions(sensitive, "sensitive", matrix.shape[0])
+    return _uldp(matrix, secret, checks.mask(protected, "protected", matrix.shape[1])).epsilon
 
 
 def osldp_level(Q: ArrayLike, sensitive: ArrayLike) -> float:
@@ -191,8 +191,8 @@ def osldp_level(Q: ArrayLike, sensitive: ArrayLike) -> float:
     ValueError
         If Q is not a stochastic matrix or an index does not fit it.
     """
-    matrix = _checks.stochastic(Q, "Q")
-    return _osldp(matrix, _checks.positions(sensitive, "sensitive", matrix.shape[0])).epsilon
+    matrix = checks.stochastic(Q, "Q")
+    return _osldp(matrix, checks.positions(sensitive, "sensitive", matrix.shape[0])).epsilon
 
 
 def pair_levels(Q: ArrayLike, protected: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -221,9 +221,9 @@ def pair_levels(Q: ArrayLike, protected: ArrayLike | None = None) -> NDArray[np.
     TypeError
         If an argument is of the wrong type.
     """
-    matrix = _checks.stochastic(Q, "Q")
+    matrix = checks.stochastic(Q, "Q")
     if protected is not None:
-        matrix = matrix[:, _checks.mask(protected, "protected", matrix.shape[1])]
+        matrix = matrix[:, checks.mask(protected, "protected", matrix.shape[1])]
     logs = np.array([[_log(entry) for entry in row] for row in matrix])
     levels = np.zeros((len(logs), len(logs)))
     for level, row in zip(levels, logs, strict=True):
@@ -251,13 +251,13 @@ def audit(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike | None = None
     ValueError
         If Q is not a stochastic matrix, or an index or the mask does not fit it.
     """
-    matrix = _checks.stochastic(Q, "Q")
-    secret = _checks.positions(sensitive, "sensitive", matrix.shape[0])
+    matrix = checks.stochastic(Q, "Q")
+    secret = checks.positions(sensitive, "sensitive", matrix.shape[0])
     if protected is None:
         reached = _positive(matrix)
         shielded = (reached.sum(axis=0) != 1) | reached[secret].any(axis=0)
     else:
-        shielded = _checks.mask(protected, "protected", matrix.shape[1])
+        shielded = checks.mask(protected, "protected", matrix.shape[1])
     return Audit(_ldp(matrix), _uldp(matrix, secret, shielded), _osldp(matrix, secret))
 
 

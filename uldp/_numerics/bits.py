@@ -15,7 +15,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._chunks import chunks
+from uldp._numerics.chunks import chunks
 
 INDEX_BITS = 16
 BYTES_AT_ONCE = 1 << 20

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, xlog1py
 
-from uldp._chunks import chunks
+from uldp._numerics.chunks import chunks
 
 Floats = NDArray[np.floating[Any]]
 

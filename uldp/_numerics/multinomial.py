@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._binomial import probability, tail
+from uldp._numerics.binomial import probability, tail
 
 MOST_TERMS = 1 << 20
 LOGARITHM_OF_TAIL = math.log(1e-18)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._packed import PackedSets
+from uldp._numerics.packed import PackedSets
 
 
 def random_subsets(

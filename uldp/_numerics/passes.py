@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._chunks import chunks
-from uldp._packed import PackedSets
+from uldp._numerics.chunks import chunks
+from uldp._numerics.packed import PackedSets
 
 Array = NDArray[np.float64]
 

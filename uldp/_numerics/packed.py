@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._chunks import chunks
+from uldp._numerics.chunks import chunks
 
 ROWS_PER_BYTE_SUM = 255
 LEAST_RUN = 64

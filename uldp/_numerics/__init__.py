@@ -1,0 +1,1 @@
+"""What the library computes with: checks of arguments, packed sets, exact coins, sums."""
