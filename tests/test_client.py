@@ -33,7 +33,7 @@ from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
 import uldp
 from uldp import _survey_file, wire
 from uldp.decoders import SupportDecoder
-from uldp.repeated import Device
+from uldp.privacy.repetition import Device
 from uldp.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from uldp.figures.osldp import product_scheme
 from uldp.figures.style import BLUE, ORANGE
-from uldp.osldp import decompose
+from uldp.privacy.osldp import decompose
 
 Q = np.array([[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]])
 PARTS = decompose(Q, [0], np.log(2))

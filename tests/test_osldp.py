@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from random_channels import exact_levels, osldp_matrices
 
 from uldp import privacy
-from uldp.osldp import decompose
 from uldp.privacy import Channel
+from uldp.privacy.osldp import decompose
 
 
 def level(matrix, sensitive) -> float:

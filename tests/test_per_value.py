@@ -18,12 +18,13 @@ from malformed.table import Call, call
 from malformed.test_public import CALLS, public
 
 import uldp
-from uldp import attacks, datasets, figures, inference, likelihood, losses, personalized, repeated
+from uldp import attacks, datasets, figures, inference, likelihood, losses, personalized
 from uldp.attributes import OneByOne
 from uldp.choosing import compare, epsilon_needed, users_needed
 from uldp.domain import PER_VALUE, PerValue
 from uldp.optimal_theta import best_theta
 from uldp.personalized import PersonalizedEstimate, PersonalizedMechanism, TaggedDomain
+from uldp.privacy import repetition
 
 ANSWERS = uldp.Domain(["no", "yes", "maybe"], sensitive=["yes"])
 CELLS = uldp.Domain.product(age=["18-29", "30+"], drug=["no", "yes", "some"], sensitive=[1, 4])
@@ -111,8 +112,10 @@ OF_TRUTH = {
     ),
     "attacks.users_needed.p": lambda p: attacks.users_needed(URR, p, ["yes"], 1e-6, 0.0),
     "optimal_theta.best_theta.p": lambda p: best_theta(RAPPOR, "l2", p),
-    "repeated.plan.p": lambda p: repeated.plan(ANSWERS, 2.0, 2, 100, p=p).loss,
-    "repeated.plans.p": lambda p: [one.loss for one in repeated.plans(ANSWERS, 2.0, 2, 100, p=p)],
+    "repetition.plan.p": lambda p: repetition.plan(ANSWERS, 2.0, 2, 100, p=p).loss,
+    "repetition.plans.p": lambda p: [
+        one.loss for one in repetition.plans(ANSWERS, 2.0, 2, 100, p=p)
+    ],
     "likelihood.em.start": lambda p: likelihood.em(EVIDENCE, p, steps=1),
     "likelihood.log_likelihood.p": lambda p: likelihood.log_likelihood(EVIDENCE, p),
     "inference.chi_square.goodness_of_fit.p": lambda p: (
@@ -189,11 +192,11 @@ NOT_OF_A_DOMAIN = {
     "attacks.unforged.interval": "the two ends of an interval",
     "mechanisms.base.Mechanism.estimate.start": "an option, handed on to likelihood.em",
     "osldp.decompose.sensitive": "positions of rows",
-    "repeated.Device.protected": "positions of reports",
+    "repetition.Device.protected": "positions of reports",
     "personalized.population.SecretMaps.users": "one for each row of a table",
     "personalized.population.SecretMaps.tags": "one for each row of a table",
-    "repeated.Device.pair_level.one": "one for each survey",
-    "repeated.Device.pair_level.other": "one for each survey",
+    "repetition.Device.pair_level.one": "one for each survey",
+    "repetition.Device.pair_level.other": "one for each survey",
     "likelihood.Evidence.revealed": "one for each value of X_N",
     "likelihood.Evidence.times": "one for each set",
     "likelihood.water_filling.counts": "no domain is given",

@@ -11,8 +11,8 @@ from scipy import stats
 from scipy.special import gammaln
 
 import uldp
-from uldp import shuffling
-from uldp.shuffling import Shuffled
+from uldp.privacy import shuffling
+from uldp.privacy.shuffling import Shuffled
 
 CENSUS = uldp.Domain(400, sensitive=range(76))
 SIX = uldp.Domain(6, sensitive=[0, 1, 3, 5])

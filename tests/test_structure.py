@@ -75,7 +75,7 @@ def test_nothing_of_the_package_is_imported_inside_a_function_or_for_types_alone
 def test_importing_the_package_binds_its_modules_and_loads_no_extra():
     code = (
         "import sys, uldp; "
-        "print(*(m for m in ('wire', 'surveys', 'garbling', 'regimes', 'likelihood', 'osldp',"
+        "print(*(m for m in ('wire', 'surveys', 'garbling', 'regimes', 'likelihood',"
         " 'datasets', 'privacy', 'limits', 'decoders', 'inference', 'mechanisms')"
         " if not hasattr(uldp, m))); "
         "print(*sys.modules)"

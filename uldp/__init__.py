@@ -20,12 +20,9 @@ from uldp import (
     losses as losses,
     mechanisms as mechanisms,
     optimal_theta as optimal_theta,
-    osldp as osldp,
     personalized as personalized,
     privacy as privacy,
     regimes as regimes,
-    repeated as repeated,
-    shuffling as shuffling,
     surveys as surveys,
     wire as wire,
 )
@@ -36,6 +33,7 @@ from uldp.limits import fundamental_limit as fundamental_limit
 from uldp.mechanisms.base import Mechanism as Mechanism
 from uldp.mechanisms.registry import *
 from uldp.personalized import PersonalizedMechanism as PersonalizedMechanism
+from uldp.privacy import osldp as osldp, repetition as repetition, shuffling as shuffling
 from uldp.surveys import Survey as Survey, Tallies as Tallies
 from uldp.tallies import Tally as Tally
 

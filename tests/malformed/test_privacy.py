@@ -17,7 +17,8 @@ from malformed.table import (
     real,
     whole,
 )
-from uldp import osldp, privacy
+from uldp import privacy
+from uldp.privacy import osldp
 
 MATRIX = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
 

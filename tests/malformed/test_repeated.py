@@ -21,10 +21,10 @@ from malformed.table import (
     real,
     whole,
 )
-from uldp import repeated
+from uldp.privacy import repetition
 
 RR_2 = [[0.75, 0.25], [0.25, 0.75]]
-DEVICE = repeated.Device.of(URR)
+DEVICE = repetition.Device.of(URR)
 NOT_KEEPS = [*NOT_STRINGS, "", "always", "per_value"]
 NOT_ANSWERS = [
     *NOT_ARRAYS,
@@ -48,14 +48,14 @@ def calls_of_repeated() -> list[Call]:
     }
     return [
         call(
-            repeated.Device,
+            repetition.Device,
             first=(RR_2, NOT_STOCHASTIC),
             second=(RR_2, [*NOT_STOCHASTIC, [[1.0]]]),
             protected=([0, 1], [*mask(2), [0], []]),
             keeps=("per value", NOT_KEEPS),
         ),
         call(
-            repeated.Device.of,
+            repetition.Device.of,
             mechanism=(URR, [*NOT_MECHANISMS, uldp.Rappor(uldp.Domain(40), 1.0)]),
             keeps=("first", NOT_KEEPS),
             called={"mechanism": "mechanism|domain"},
@@ -74,7 +74,7 @@ def calls_of_repeated() -> list[Call]:
             called={"one": "answers|one|other|surveys", "other": "answers|other|surveys"},
         ),
         call(
-            repeated.two_layers,
+            repetition.two_layers,
             mechanism=(
                 URR,
                 [
@@ -89,8 +89,8 @@ def calls_of_repeated() -> list[Call]:
             epsilon=(1.0, real(0, -1)),
             reveals=("anew", [*NOT_STRINGS, "", "never"]),
         ),
-        call(repeated.plans, **planned),
-        call(repeated.plan, **planned),
+        call(repetition.plans, **planned),
+        call(repetition.plan, **planned),
     ]
 
 

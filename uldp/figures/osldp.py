@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics import checks
 from uldp.figures import style
 from uldp.figures.style import Panels
-from uldp.osldp import Decomposition
+from uldp.privacy.osldp import Decomposition
 
 __all__ = ["product_scheme"]
 

@@ -32,7 +32,7 @@ from uldp.mechanisms import (
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
-from uldp.privacy import Channel
+from uldp.privacy.levels import Channel
 
 __all__ = ["KEEPS", "Device", "Keep", "Plan", "plan", "plans", "two_layers"]
 

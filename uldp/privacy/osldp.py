@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.privacy import audit
+from uldp.privacy.levels import audit
 
 __all__ = ["Decomposition", "decompose"]
 
