@@ -28,8 +28,8 @@ from uldp import Mechanism, RandomizedResponse, Rappor, UtilityOptimizedRappor, 
 from uldp._numerics import passes
 from uldp._numerics.chunks import chunks
 from uldp._numerics.packed import PackedSets
-from uldp.datasets import census
 from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood
+from uldp.paper.datasets import census
 
 HERE = Path(__file__).parent
 FAMILIES: dict[str, type[Mechanism]] = {

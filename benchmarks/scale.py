@@ -29,7 +29,7 @@ from speed import circumstances
 
 from uldp import Mechanism, Survey, Tallies, Tally, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.collecting import tally_file, tally_files, write_reports
-from uldp.datasets import census
+from uldp.paper.datasets import census
 from uldp.wire import split
 
 HERE = Path(__file__).parent

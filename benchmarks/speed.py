@@ -18,7 +18,7 @@ from statistics import median
 import numpy as np
 
 from uldp import Domain, Mechanism, RandomizedResponse, Rappor, UtilityOptimizedRappor
-from uldp.datasets import census
+from uldp.paper.datasets import census
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "others-requirements.txt"

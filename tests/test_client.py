@@ -347,12 +347,14 @@ def test_plans_are_those_of_the_package():
 def test_what_the_paper_prints():
     asked = [
         (loss, regime, name, s, k, epsilon)
-        for (loss, regime), column in uldp.regimes.PRINTED.items()
+        for (loss, regime), column in uldp.paper.regimes.PRINTED.items()
         for name in column
         for s, k in ((1, 2), (3, 7), (76, 400))
         for epsilon in (0.01, math.log(k))
     ]
-    expected = [uldp.regimes.PRINTED[loss, at][name](*rest) for loss, at, name, *rest in asked]
+    expected = [
+        uldp.paper.regimes.PRINTED[loss, at][name](*rest) for loss, at, name, *rest in asked
+    ]
     np.testing.assert_allclose(ask("printed", asked), expected, rtol=1e-14)
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from uldp import datasets
 from uldp.domain import Domain
+from uldp.paper import datasets
 
 ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "uldp/paper/datasets/data"
 CENSUS_COLUMNS = list(datasets.US_CENSUS_1990_ATTRIBUTES)
 
 
@@ -31,7 +32,7 @@ def rebuild_data():
 
 
 def rows_of(table):
-    with (ROOT / "uldp/data" / table).open(encoding="utf-8", newline="") as file:
+    with (DATA / table).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -196,9 +197,9 @@ def test_the_cell_of_a_point(latitude, longitude, cell):
 
 
 def test_committed_tables_have_the_recorded_hashes(rebuild_data):
-    assert {path.name for path in (ROOT / "uldp/data").glob("*.csv")} == set(rebuild_data.TABLES)
+    assert {path.name for path in DATA.glob("*.csv")} == set(rebuild_data.TABLES)
     for name, sha256 in rebuild_data.TABLES.items():
-        assert hashlib.sha256((ROOT / "uldp/data" / name).read_bytes()).hexdigest() == sha256
+        assert hashlib.sha256((DATA / name).read_bytes()).hexdigest() == sha256
 
 
 def person(age="35", weeks="0", marital="Divorced", sex="Female", **columns):

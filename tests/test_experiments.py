@@ -16,8 +16,10 @@ from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import uldp
-from uldp import __main__ as command_line, datasets, experiments
-from uldp.experiments import (
+from uldp import __main__ as command_line
+from uldp.mechanisms import PAPER
+from uldp.paper import datasets, experiments
+from uldp.paper.experiments import (
     METHODS,
     NO_PRIVACY,
     Point,
@@ -27,8 +29,7 @@ from uldp.experiments import (
     read_table,
     runs as runs_module,
 )
-from uldp.experiments.settings import chosen
-from uldp.mechanisms import PAPER
+from uldp.paper.experiments.settings import chosen
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 TABLES = ("fig5", "fig6", "fig7")
@@ -511,7 +512,7 @@ def python(code: str, *words: str) -> str:
 
 def test_a_table_is_read_without_what_runs_need():
     without = "sys.modules.update(dict.fromkeys(['joblib', 'threadpoolctl', 'tqdm']))"
-    read = "from uldp.experiments import read_table; print(len(read_table(sys.argv[1])))"
+    read = "from uldp.paper.experiments import read_table; print(len(read_table(sys.argv[1])))"
     assert python(f"{without}; {read}", str(RESULTS / "table1.csv")) == "30\n"
 
 
@@ -527,7 +528,7 @@ def test_a_missing_package_is_named_before_anything_is_measured(
     monkeypatch, tmp_path, capsys, package
 ):
     monkeypatch.setitem(sys.modules, package, None)
-    needed = f'uldp.experiments needs the package {package}: pip install "uldp[experiments]"'
+    needed = f'uldp.paper.experiments needs the package {package}: pip install "uldp[experiments]"'
     with pytest.raises(ModuleNotFoundError, match=re.escape(needed)):
         experiments.run([BASE], tmp_path / "record.jsonl", SEED)
     words = ["reproduce", "fig5", "--quick", "--jobs", "1", "--out", str(tmp_path)]

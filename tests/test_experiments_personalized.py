@@ -12,8 +12,8 @@ from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import uldp
-from uldp import datasets, experiments
-from uldp.experiments import KNOWLEDGE, METHODS, PersonalizedPoint, Settings, plan, read_table
+from uldp.paper import datasets, experiments
+from uldp.paper.experiments import KNOWLEDGE, METHODS, PersonalizedPoint, Settings, plan, read_table
 from uldp.personalized import JointLaw, TaggedDomain, estimate
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"

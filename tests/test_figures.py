@@ -11,8 +11,9 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_hex
 
 import uldp
-from uldp import datasets, figures, inference
-from uldp.figures.style import SPARE, STYLES, log_axes, make_axes
+from uldp import inference
+from uldp.paper import datasets, figures
+from uldp.paper.figures.style import SPARE, STYLES, log_axes, make_axes
 
 TRUTH = np.array([0.1, 0.5, 0.0, 0.4])
 ESTIMATE = np.array([0.2, 0.7, -0.3, 0.4])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from drawn import legend, lines
 
-from uldp.figures import beyond
+from uldp.paper.figures import beyond
 
 GRID = [0.1, 1.0, 10.0]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uldp.figures.choosing import ExcessMap, better_of_two
+from uldp.paper.figures.choosing import ExcessMap, better_of_two
 
 EPSILONS = np.geomspace(0.1, 10, 21)
 SIZES = np.array([1, 2, 5, 10])

@@ -18,7 +18,7 @@ from uldp import (
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
-from uldp.figures import diagrams
+from uldp.paper.figures import diagrams
 
 EPSILON = 0.7
 MECHANISMS = (RandomizedResponse, UtilityOptimizedRR, Rappor, UtilityOptimizedRappor)

@@ -6,7 +6,7 @@ from drawn import legend, lines
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 
-from uldp.figures.estimators import (
+from uldp.paper.figures.estimators import (
     ESTIMATORS,
     Climb,
     climbs,

@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from uldp.experiments.tables import COMMON, tabulate
-from uldp.figures import STYLES, experiments as experiment_figures
-from uldp.figures.style import LEVEL
+from uldp.paper.experiments.tables import COMMON, tabulate
+from uldp.paper.figures import STYLES, experiments as experiment_figures
+from uldp.paper.figures.style import LEVEL
 
 ROW = {
     **{"data": "census", "k": 400, "sensitive": 76, "n": 1000, "mechanism": "uRR"},

@@ -7,13 +7,13 @@ import pytest
 from drawn import legend, lines
 from matplotlib.axes import Axes
 
-from uldp.figures.losses import (
+from uldp.paper.figures.losses import (
     WorstCases,
     losses_by_mass,
     support_levels,
     worst_case_planes,
 )
-from uldp.figures.style import STYLES
+from uldp.paper.figures.style import STYLES
 
 EPSILONS = np.linspace(1, 4, 31)
 SIZES = np.arange(1, 10)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from uldp.figures.osldp import product_scheme
-from uldp.figures.style import BLUE, ORANGE
+from uldp.paper.figures.osldp import product_scheme
+from uldp.paper.figures.style import BLUE, ORANGE
 from uldp.privacy.osldp import decompose
 
 Q = np.array([[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]])

@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
 import uldp
-from uldp.figures import personalized as pum_figures
+from uldp.paper.figures import personalized as pum_figures
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
 
 SIX = [f"$x_{i}$" for i in range(1, 7)]
 DOMAIN = TaggedDomain(uldp.Domain(SIX, sensitive=SIX[:1]), tags=["home", "work"])
 COMMON = uldp.UtilityOptimizedRR(DOMAIN, epsilon=1.0)
-GRID = uldp.datasets.manhattan()
+GRID = uldp.paper.datasets.manhattan()
 
 
 def shades(ax: Axes, label: str) -> list[str]:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Annotation
 
-from uldp.figures import properties as property_figures, style
-from uldp.figures.properties import Levels
+from uldp.paper.figures import properties as property_figures, style
+from uldp.paper.figures.properties import Levels
 
 GRID = np.linspace(0, 1, 31)
 A, B = np.meshgrid(GRID, GRID)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uldp.figures import related
+from uldp.paper.figures import related
 
 LEVELS = np.array([[0, 1, 2.5], [0.25, 0, np.inf], [np.inf, 1, 0]])
 

@@ -88,7 +88,7 @@ def test_the_claims_of_the_experiments_are_counted_as_in_the_errata() -> None:
 
 def claimed() -> dict[str, str]:
     """The numbers that front page and README may name, by what they stand for."""
-    census = uldp.datasets.census()
+    census = uldp.paper.datasets.census()
     domain, n = census.domain, int(census.counts.sum())
 
     def of(name: str, epsilon: float) -> float:

@@ -5,7 +5,7 @@ import pytest
 from cases import domains
 
 import uldp
-from uldp.garbling import rappor_as_garbling
+from uldp.paper.garbling import rappor_as_garbling
 
 
 @pytest.mark.parametrize("theta", [None, 0.05, 0.5, 0.9])
@@ -60,9 +60,9 @@ def test_some_value_must_be_sensitive():
 def test_a_matrix_of_just_the_size_is_allowed(monkeypatch):
     garbling = rappor_as_garbling(uldp.UtilityOptimizedRappor(uldp.Domain(2, sensitive=[0]), 1.0))
     entries = garbling.postprocessing().size
-    monkeypatch.setattr(uldp.garbling, "MATRIX_ENTRIES", entries)
+    monkeypatch.setattr(uldp.paper.garbling, "MATRIX_ENTRIES", entries)
     assert garbling.postprocessing().size == entries
-    monkeypatch.setattr(uldp.garbling, "MATRIX_ENTRIES", entries - 1)
+    monkeypatch.setattr(uldp.paper.garbling, "MATRIX_ENTRIES", entries - 1)
     with pytest.raises(ValueError, match="too large for the matrix"):
         garbling.postprocessing()
 

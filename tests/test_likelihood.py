@@ -9,8 +9,8 @@ import uldp
 from uldp import likelihood
 from uldp._numerics import ascent, passes
 from uldp._numerics.packed import PackedSets
-from uldp.datasets import census
 from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood, water_filling
+from uldp.paper.datasets import census
 
 
 @pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())

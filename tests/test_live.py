@@ -91,7 +91,7 @@ def test_the_lines_of_the_scripts_fit() -> None:
 
 def test_the_colours_are_those_of_the_figures_and_seen_in_the_dark() -> None:
     style = live.style()
-    for name, look in uldp.figures.STYLES.items():
+    for name, look in uldp.paper.figures.STYLES.items():
         assert f"--live-{live.slug(name)}: {look['color']};" in style
         dark = live.on_dark(look["color"])
         assert f"--live-{live.slug(name)}: {dark};" in style
@@ -315,7 +315,7 @@ def test_the_front_page_draws_what_the_package_forecasts(
     tab, _ = opened
     state = {"epsilon": epsilon, "sensitive": sensitive, "people": people}
     shown, said = show(tab, "front", **state)
-    census = uldp.datasets.census()
+    census = uldp.paper.datasets.census()
     p = census.frequencies
     rest = np.setdiff1d(np.arange(400), census.domain.sensitive)
     chosen = np.sort(np.append(census.domain.sensitive, rest)[:sensitive])
@@ -463,9 +463,9 @@ QUESTION = "marital status"
 
 
 def shares_of_answers() -> np.ndarray:
-    labels = uldp.datasets.census().domain.labels
+    labels = uldp.paper.datasets.census().domain.labels
     counts = np.zeros(5)
-    for label, count in zip(labels, uldp.datasets.census().counts, strict=True):
+    for label, count in zip(labels, uldp.paper.datasets.census().counts, strict=True):
         age, _, status, _ = label.split(", ")
         if age not in ("under 1", "1-12"):
             counts[STATUS.labels.index(status)] += count
@@ -787,8 +787,8 @@ def test_the_regimes_are_those_of_the_package(
     shown, said = show(tab, "regimes", k=k, s=s, loss=loss, epsilon=epsilon)
     cells = iter(tab.locator("div.live[data-part=regimes] tbody td").all_inner_texts())
     columns = {
-        "at": uldp.regimes.compare(loss, s, k, epsilon),
-        "low": uldp.regimes.compare(loss, s, k),
+        "at": uldp.paper.regimes.compare(loss, s, k, epsilon),
+        "low": uldp.paper.regimes.compare(loss, s, k),
     }
     for name in uldp.mechanisms.PAPER:
         for where, column in columns.items():
@@ -797,7 +797,7 @@ def test_the_regimes_are_those_of_the_package(
             assert_written(next(cells), shown[where][name][0])
             assert_written(next(cells), shown[where][name][1])
     for i in (0, 20, 36, 48):
-        there = uldp.regimes.compare(loss, s, k, shown["grid"][i])
+        there = uldp.paper.regimes.compare(loss, s, k, shown["grid"][i])
         for name in uldp.mechanisms.PAPER:
             pair = [shown["exact"][name][i], shown["small"][name][i]]
             printed, exact = np.array(there[name]) / there["no privacy"].exact
@@ -872,7 +872,7 @@ def test_the_picture_of_few_users_shows_the_same_numbers(opened: Any) -> None:
 def test_people_who_are_drawn_once_lose_less(opened: Any, share: float, epsilon: float) -> None:
     tab, _ = opened
     shown, said = show(tab, "halves", share=share, epsilon=epsilon)
-    census = uldp.datasets.census()
+    census = uldp.paper.datasets.census()
     p, people = census.frequencies, int(census.counts.sum())
     n = math.ceil(share * people)
     assert (shown["n"], shown["people"]) == (n, people)

@@ -12,7 +12,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
 import uldp
-from uldp import losses, optimal_theta, regimes
+from uldp import losses
+from uldp.paper import optimal_theta, regimes
 
 mpmath.mp.dps = 60
 

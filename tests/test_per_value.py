@@ -18,11 +18,12 @@ from malformed.table import Call, call
 from malformed.test_public import CALLS, public
 
 import uldp
-from uldp import attacks, datasets, figures, inference, likelihood, losses, personalized
+from uldp import attacks, inference, likelihood, losses, personalized
 from uldp.attributes import OneByOne
 from uldp.choosing import compare, epsilon_needed, users_needed
 from uldp.domain import PER_VALUE, PerValue
-from uldp.optimal_theta import best_theta
+from uldp.paper import datasets, figures
+from uldp.paper.optimal_theta import best_theta
 from uldp.personalized import PersonalizedEstimate, PersonalizedMechanism, TaggedDomain
 from uldp.privacy import repetition
 
@@ -211,7 +212,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 def of_figures() -> Iterator[Callable[..., Any]]:
     for file in pkgutil.iter_modules(figures.__path__):
-        module = import_module(f"uldp.figures.{file.name}")
+        module = import_module(f"uldp.paper.figures.{file.name}")
         for value in (getattr(module, name) for name in module.__all__):
             if inspect.isfunction(value):
                 yield value

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings, strategies as st
 
-from uldp import regimes
+from uldp.paper import regimes
 
 SIZES = [(15, 625), (76, 400)]
 

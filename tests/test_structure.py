@@ -92,7 +92,7 @@ def test_importing_the_package_binds_its_modules_and_loads_no_extra():
     [
         ("secure", "randomgen", "secure"),
         ("collecting", "pyarrow", "dask"),
-        ("figures", "matplotlib", "figures"),
+        ("paper.figures", "matplotlib", "figures"),
     ],
 )
 def test_what_is_missing_names_its_extra(module, package, extra):

@@ -1,4 +1,4 @@
-"""Rebuild the tables of counts in uldp/data from the two public packages that carry the records.
+"""Rebuild the tables of uldp/paper/datasets/data from two public packages with the records.
 
     python tools/rebuild_data.py            # write the tables
     python tools/rebuild_data.py --check    # only compare; exit status 1 if a table differs
@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uldp.datasets import CENSUS_ATTRIBUTES, GridHistogram, census_domain, manhattan_cell
+from uldp.paper.datasets import CENSUS_ATTRIBUTES, GridHistogram, census_domain, manhattan_cell
 
-DATA = Path(__file__).resolve().parents[1] / "uldp" / "data"
+DATA = Path(__file__).resolve().parents[1] / "uldp/paper/datasets/data"
 
 TABLES = {
     "census.csv": "4c9d00b02804c46960ec7bb961b533162bf5ef2dce87ce16e26b8060a2419402",

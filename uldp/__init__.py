@@ -10,19 +10,15 @@ from uldp import (
     attacks as attacks,
     attributes as attributes,
     choosing as choosing,
-    datasets as datasets,
     decoders as decoders,
     estimators as estimators,
-    garbling as garbling,
     inference as inference,
     likelihood as likelihood,
     limits as limits,
     losses as losses,
     mechanisms as mechanisms,
-    optimal_theta as optimal_theta,
     personalized as personalized,
     privacy as privacy,
-    regimes as regimes,
     surveys as surveys,
     wire as wire,
 )
@@ -32,6 +28,12 @@ from uldp.law import Law as Law
 from uldp.limits import fundamental_limit as fundamental_limit
 from uldp.mechanisms.base import Mechanism as Mechanism
 from uldp.mechanisms.registry import *
+from uldp.paper import (
+    datasets as datasets,
+    garbling as garbling,
+    optimal_theta as optimal_theta,
+    regimes as regimes,
+)
 from uldp.personalized import PersonalizedMechanism as PersonalizedMechanism
 from uldp.privacy import osldp as osldp, repetition as repetition, shuffling as shuffling
 from uldp.surveys import Survey as Survey, Tallies as Tallies

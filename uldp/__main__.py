@@ -19,9 +19,9 @@ from pathlib import Path
 
 from uldp import inference, wire
 from uldp._numerics import checks
-from uldp.experiments import FIGURES, reproduce
-from uldp.experiments._extra import extra
-from uldp.experiments.settings import add_options, chosen
+from uldp.paper.experiments import FIGURES, reproduce
+from uldp.paper.experiments._extra import extra
+from uldp.paper.experiments.settings import add_options, chosen
 from uldp.surveys import MOST_BYTES, Survey, Tallies
 
 INTERRUPTED = 130

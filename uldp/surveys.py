@@ -69,10 +69,10 @@ class Survey:
         personalized mechanism it is the common one, over a `uldp.personalized.TaggedDomain`.
     repeat : mapping, optional
         How the survey is asked again, as its file has it and `uldp.privacy.repetition.Plan.repeat`
-        gives it: ``{"keep": "first", "rounds": T}`` if a device sends its first report in each of T rounds,
-        and ``{"keep": "nothing", "rounds": T, "reports": m}`` if it makes m new ones, in rounds
-        that it has drawn beforehand. T is 1 to 1000, m 1 to T. By default it is asked once. The
-        client in JavaScript follows it; the levels of the m reports add up.
+        gives it: ``{"keep": "first", "rounds": T}`` if a device sends its first report in each of
+        T rounds, and ``{"keep": "nothing", "rounds": T, "reports": m}`` if it makes m new ones, in
+        rounds that it has drawn beforehand. T is 1 to 1000, m 1 to T. By default it is asked once.
+        The client in JavaScript follows it; the levels of the m reports add up.
 
     Attributes
     ----------

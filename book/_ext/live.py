@@ -17,9 +17,9 @@ from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from uldp import datasets
-from uldp.figures import STYLES
-from uldp.figures.style import BLUE, ORANGE
+from uldp.paper import datasets
+from uldp.paper.figures import STYLES
+from uldp.paper.figures.style import BLUE, ORANGE
 
 ROOT = Path(__file__).parents[2]
 PARTS = ROOT / "book" / "_live"

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import uldp
-from uldp import datasets, wire
+from uldp import wire
+from uldp.paper import datasets
 
 
 @dataclass

@@ -17,7 +17,7 @@ from malformed.table import (
     real,
     whole,
 )
-from uldp import datasets
+from uldp.paper import datasets
 
 
 def calls_of_datasets() -> list[Call]:

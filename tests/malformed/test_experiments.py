@@ -13,7 +13,7 @@ from malformed.table import (
     call,
     whole,
 )
-from uldp import datasets, experiments
+from uldp.paper import datasets, experiments
 
 
 def calls_of_experiments() -> list[Call]:

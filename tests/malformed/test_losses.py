@@ -19,7 +19,8 @@ from malformed.table import (
     weights,
     whole,
 )
-from uldp import garbling, limits, losses, optimal_theta, regimes
+from uldp import limits, losses
+from uldp.paper import garbling, optimal_theta, regimes
 
 
 def calls_of_losses() -> list[Call]:

@@ -49,9 +49,10 @@ class UtilityOptimizedRappor(SetReports):
     theta : float or "optimal", optional
         θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
         θ = 1/2 is optimized unary encoding (Wang et al. 2017), and "optimal" that of the least
-        worst-case l2 loss (see `uldp.optimal_theta`), 1 where nothing is sensitive. The field holds
-        the number, which `dataclasses.replace` keeps at another ε; with ``theta=None`` among the
-        changes it is the paper's again. A number that is the paper's θ as a float stands for it.
+        worst-case l2 loss (see `uldp.mechanisms.theta`), 1 where nothing is sensitive. The field
+        holds the number, which `dataclasses.replace` keeps at another ε; with ``theta=None`` among
+        the changes it is the paper's again. A number that is the paper's θ as a float stands for
+        it.
 
     Raises
     ------

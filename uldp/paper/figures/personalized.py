@@ -11,11 +11,11 @@ from matplotlib.colors import PowerNorm
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp.datasets import GridHistogram
 from uldp.domain import PerValue, per_value
-from uldp.figures import style
-from uldp.figures.style import Panels
 from uldp.mechanisms import UtilityOptimizedRR
+from uldp.paper.datasets import GridHistogram
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Panels
 from uldp.personalized import PersonalizedMechanism
 
 __all__ = ["maps", "overview"]

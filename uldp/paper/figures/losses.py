@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.figures import style
-from uldp.figures.style import Curve, Panels
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Curve, Panels
 
 __all__ = ["WorstCases", "losses_by_mass", "support_levels", "worst_case_planes"]
 

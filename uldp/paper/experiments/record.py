@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from uldp.experiments.points import Losses
+from uldp.paper.experiments.points import Losses
 
 __all__ = ["Entry", "Record"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.figures import style
-from uldp.figures.style import Panels
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Panels
 from uldp.privacy.osldp import Decomposition
 
 __all__ = ["product_scheme"]

@@ -1,4 +1,4 @@
-"""Figures of the common-mechanism experiments, from the tables of `uldp.experiments`.
+"""Figures of the common-mechanism experiments, from the tables of `uldp.paper.experiments`.
 
 Measured losses are markers with bars of two standard errors, where there are some. A bar that would
 leave a logarithmic axis, as one that includes 0 does, is cut there. In panels of the empirical
@@ -16,9 +16,9 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.experiments import NO_PRIVACY
-from uldp.figures import style
-from uldp.figures.style import Curve, Label, Look, Panels
+from uldp.paper.experiments import NO_PRIVACY
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Curve, Label, Look, Panels
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -11,8 +11,8 @@ from matplotlib import colormaps
 from matplotlib.colors import BoundaryNorm
 from numpy.typing import ArrayLike, NDArray
 
-from uldp.figures import style
-from uldp.figures.style import Curve, Look, Panels
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Curve, Look, Panels
 
 __all__ = ["Surface", "ratio_maps", "saddle_points"]
 

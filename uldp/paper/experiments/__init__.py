@@ -8,18 +8,18 @@ writes the table, which `read_table` reads. Tables are data frames of pandas; th
 extra "experiments".
 """
 
-from uldp.experiments.personalized import (
+from uldp.paper.experiments.personalized import (
     KNOWLEDGE,
     PersonalizedPoint,
     checkin_law,
     place_distributions,
 )
-from uldp.experiments.plans import plan
-from uldp.experiments.points import METHODS, NO_PRIVACY, Point, measure
-from uldp.experiments.record import Record
-from uldp.experiments.runs import reproduce, run
-from uldp.experiments.settings import FIGURES, Settings
-from uldp.experiments.tables import read_table, write_table
+from uldp.paper.experiments.plans import plan
+from uldp.paper.experiments.points import METHODS, NO_PRIVACY, Point, measure
+from uldp.paper.experiments.record import Record
+from uldp.paper.experiments.runs import reproduce, run
+from uldp.paper.experiments.settings import FIGURES, Settings
+from uldp.paper.experiments.tables import read_table, write_table
 
 __all__ = [
     "FIGURES",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from uldp._numerics import checks
-from uldp.experiments._extra import extra
+from uldp.paper.experiments._extra import extra
 
 if TYPE_CHECKING:
     from pandas import DataFrame

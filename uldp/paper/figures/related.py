@@ -10,8 +10,8 @@ from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.figures import style
-from uldp.figures.style import Panels
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Panels
 
 __all__ = ["pair_levels"]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp.datasets import GridHistogram
 from uldp.domain import Domain
-from uldp.experiments.points import Losses, Point, distances
-from uldp.experiments.tables import CELLS, PERSONALIZED, Kind, Row, means, tabulate
 from uldp.mechanisms import Mechanism
+from uldp.paper.datasets import GridHistogram
+from uldp.paper.experiments.points import Losses, Point, distances
+from uldp.paper.experiments.tables import CELLS, PERSONALIZED, Kind, Row, means, tabulate
 from uldp.personalized import JointLaw, PersonalizedEstimate, TaggedDomain
 from uldp.tallies import Tally
 

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp.datasets import Histogram
 from uldp.domain import Domain
-from uldp.experiments.tables import COMMON, Kind, Row, means
 from uldp.mechanisms import PAPER, Mechanism, UtilityOptimizedRR
+from uldp.paper.datasets import Histogram
+from uldp.paper.experiments.tables import COMMON, Kind, Row, means
 from uldp.tallies import Tally
 
 __all__ = [

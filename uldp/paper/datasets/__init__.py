@@ -5,13 +5,13 @@
 readers who have them.
 """
 
-from uldp.datasets.histograms import GridHistogram, Histogram, census_domain, manhattan_cell
-from uldp.datasets.paper_files import (
+from uldp.paper.datasets.histograms import GridHistogram, Histogram, census_domain, manhattan_cell
+from uldp.paper.datasets.paper_files import (
     US_CENSUS_1990_ATTRIBUTES,
     load_foursquare,
     load_us_census_1990,
 )
-from uldp.datasets.shipped import CENSUS_ATTRIBUTES, census, manhattan
+from uldp.paper.datasets.shipped import CENSUS_ATTRIBUTES, census, manhattan
 
 __all__ = [
     "CENSUS_ATTRIBUTES",

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.figures import style
-from uldp.figures.style import Curve, Look, Panels
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Curve, Look, Panels
 
 __all__ = ["ESTIMATORS", "Climb", "climbs", "losses_by_estimator"]
 

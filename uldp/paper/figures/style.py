@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from uldp._numerics import checks
-from uldp.datasets import GridHistogram
+from uldp.paper.datasets import GridHistogram
 
 __all__ = ["DPI", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes"]
 

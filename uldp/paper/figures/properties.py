@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import distance_transform_edt, label as connected
 
 from uldp._numerics import checks
-from uldp.figures import style
-from uldp.figures.style import Panels
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Panels
 
 __all__ = ["Levels", "definition_regions", "promises"]
 

@@ -9,11 +9,11 @@ try:
     import matplotlib as _matplotlib  # noqa: F401
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        'uldp.figures needs the package matplotlib: pip install "uldp[figures]"'
+        'uldp.paper.figures needs the package matplotlib: pip install "uldp[figures]"'
     ) from missing
 
-from uldp.figures.estimates import estimate_maps, estimates_by_rank, estimates_with_errors
-from uldp.figures.style import DPI, STYLES, Curve, Look, curves
+from uldp.paper.figures.estimates import estimate_maps, estimates_by_rank, estimates_with_errors
+from uldp.paper.figures.style import DPI, STYLES, Curve, Look, curves
 
 __all__ = [
     "DPI",

@@ -9,14 +9,14 @@ from functools import partial
 
 import numpy as np
 
-from uldp import datasets
 from uldp._numerics import checks
-from uldp.datasets import GridHistogram, Histogram
 from uldp.domain import Domain
-from uldp.experiments.personalized import PersonalizedPoint, checkin_law, place_distributions
-from uldp.experiments.points import NO_PRIVACY, Point
-from uldp.experiments.settings import FIGURES, Settings
 from uldp.mechanisms import PAPER
+from uldp.paper import datasets
+from uldp.paper.datasets import GridHistogram, Histogram
+from uldp.paper.experiments.personalized import PersonalizedPoint, checkin_law, place_distributions
+from uldp.paper.experiments.points import NO_PRIVACY, Point
+from uldp.paper.experiments.settings import FIGURES, Settings
 
 __all__ = ["checkins", "plan"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from uldp._numerics import checks
-from uldp.experiments.points import METHODS, Sampling
+from uldp.paper.experiments.points import METHODS, Sampling
 
 __all__ = ["FIGURES", "Settings", "add_options", "chosen"]
 

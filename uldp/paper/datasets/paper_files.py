@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from uldp._numerics import checks
-from uldp.datasets.histograms import (
+from uldp.paper.datasets.histograms import (
     AGES,
     MARITAL,
     SEXES,

@@ -12,13 +12,13 @@ import numpy as np
 import scipy
 
 from uldp._numerics import checks
-from uldp.experiments._extra import extra
-from uldp.experiments.personalized import cells
-from uldp.experiments.plans import checkins, plan
-from uldp.experiments.points import EM_STEPS, Point, measure
-from uldp.experiments.record import Entry, Record
-from uldp.experiments.settings import FIGURES, Settings
-from uldp.experiments.tables import CELLS, tabulate, write_table
+from uldp.paper.experiments._extra import extra
+from uldp.paper.experiments.personalized import cells
+from uldp.paper.experiments.plans import checkins, plan
+from uldp.paper.experiments.points import EM_STEPS, Point, measure
+from uldp.paper.experiments.record import Entry, Record
+from uldp.paper.experiments.settings import FIGURES, Settings
+from uldp.paper.experiments.tables import CELLS, tabulate, write_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

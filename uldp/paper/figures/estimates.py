@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import inference
 from uldp._numerics import checks
-from uldp.datasets import GridHistogram
 from uldp.domain import Domain, PerValue, chosen_values, per_value
 from uldp.estimators import empirical
-from uldp.figures import style
-from uldp.figures.style import Look, Panels
+from uldp.paper.datasets import GridHistogram
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Look, Panels
 from uldp.tallies import Tally
 
 __all__ = ["estimate_maps", "estimates_by_rank", "estimates_with_errors"]

@@ -11,8 +11,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
-from uldp.figures import style
-from uldp.figures.style import Curve, Look, Panels
+from uldp.paper.figures import style
+from uldp.paper.figures.style import Curve, Look, Panels
 
 __all__ = ["ExcessMap", "better_of_two"]
 

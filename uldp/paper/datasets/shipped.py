@@ -9,7 +9,7 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp.datasets.histograms import (
+from uldp.paper.datasets.histograms import (
     AGES,
     MARITAL,
     SEXES,
@@ -101,6 +101,7 @@ def manhattan() -> GridHistogram:
 
 
 def _columns(table: str, *names: str) -> list[NDArray[np.int64]]:
-    text = resources.files("uldp").joinpath("data", table).read_text(encoding="utf-8")
+    file = resources.files("uldp.paper.datasets") / "data" / table
+    text = file.read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     return [np.array([int(row[name]) for row in rows]) for name in names]

@@ -14,8 +14,8 @@ from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.figures import style
 from uldp.mechanisms import Mechanism, UtilityOptimizedRappor, UtilityOptimizedRR
+from uldp.paper.figures import style
 
 __all__ = ["matrix_diagram", "rappor_diagram", "response_diagram", "uldp_diagram"]
 

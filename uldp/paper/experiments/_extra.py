@@ -14,5 +14,6 @@ def extra(package: str) -> ModuleType:
         return import_module(package)
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
-            f'uldp.experiments needs the package {missing.name}: pip install "uldp[experiments]"'
+            f"uldp.paper.experiments needs the package {missing.name}:"
+            ' pip install "uldp[experiments]"'
         ) from missing
