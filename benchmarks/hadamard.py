@@ -21,7 +21,7 @@ import numpy as np
 from speed import circumstances
 
 from uldp import Domain, UtilityOptimizedHadamard
-from uldp.wire import wire_dtype
+from uldp.survey.wire import wire_dtype
 
 RESULTS = Path(__file__).parent / "results" / "hadamard.csv"
 SIZES, NONSENSITIVE, USERS, SIMULATED = (10**3, 10**4, 10**5, 10**6), 1000, 10**6, 10**9

@@ -28,9 +28,9 @@ from distributed import Client
 from speed import circumstances
 
 from uldp import Mechanism, Survey, Tallies, Tally, UtilityOptimizedRappor, UtilityOptimizedRR
-from uldp.collecting import tally_file, tally_files, write_reports
 from uldp.paper.datasets import census
-from uldp.wire import split
+from uldp.survey.parquet import tally_file, tally_files, write_reports
+from uldp.survey.wire import split
 
 HERE = Path(__file__).parent
 CENSUS = census()

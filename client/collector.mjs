@@ -42,7 +42,7 @@ export function collect(survey, messages, { maxReports = 1 } = {}) {
   return { tallies, messages: accepted, refused, impossible };
 }
 
-/** Return the text of a file of tallies, for `uldp.surveys.Tallies.from_json` in Python. */
+/** Return the text of a file of tallies, for `uldp.Tallies.from_json` in Python. */
 export function talliesFile(survey, tallies) {
   const entries = survey.questions.map(({ name }) => {
     const { n, counts } = tallies.get(name);

@@ -9,7 +9,7 @@ from scipy import stats
 
 import uldp
 from uldp.decoders import SupportDecoder
-from uldp.wire import Reason
+from uldp.survey.wire import Reason
 
 
 def one_size(domain: uldp.Domain, epsilon: float) -> uldp.UtilityOptimizedBlockDesign:
@@ -74,7 +74,7 @@ def chi_square(observed: np.ndarray, probabilities: np.ndarray) -> float:
     return stats.chisquare(*pooled, sum_check=False).pvalue
 
 
-def reasons_of(reading: uldp.surveys.Reading) -> dict[str, int]:
+def reasons_of(reading: uldp.survey.surveys.Reading) -> dict[str, int]:
     """Why messages were refused, and how many reports were left out, as one mapping."""
     left_out = {Reason.IMPOSSIBLE: reading.impossible} if reading.impossible else {}
     return {**reading.refused, **left_out}

@@ -24,8 +24,8 @@ from cases import reasons_of
 from test_client import ROOT, TAGGED, TEXTS, ask
 from test_surveys import CONTENT, SCALARS, changed, paths
 
-from uldp import wire
-from uldp.surveys import Survey
+from uldp.survey import wire
+from uldp.survey.surveys import Survey
 
 HOW_MANY, SEED = 100_000, 1
 AT_ONCE = 5_000

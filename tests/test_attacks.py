@@ -8,9 +8,9 @@ from cases import MECHANISMS, domains, random_distribution
 from scipy import stats
 
 import uldp
-from uldp import attacks
 from uldp.mechanisms.block_decoder import BlockDecoder
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
+from uldp.survey import attacks
 
 BUDGETS = (0.2, 1.0, 4.0)
 CENSUS = uldp.Domain(400, sensitive=range(76))

@@ -31,10 +31,10 @@ from test_pages import EXECUTABLE
 from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
 
 import uldp
-from uldp import _survey_file, wire
 from uldp.decoders import SupportDecoder
 from uldp.privacy.repetition import Device
-from uldp.surveys import Survey, Tallies
+from uldp.survey import survey_file, wire
+from uldp.survey.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]
 CLIENT = ROOT / "client"
@@ -1094,9 +1094,9 @@ def test_long_strings_are_read_without_recursion():
 def test_a_file_has_a_bound_in_bytes(filling):
     """Read as JSON, ten megabytes of brackets would take 250."""
     text = Survey("long", {"q": uldp.RandomizedResponse(uldp.Domain(["a", "b"]), 1.0)}).to_json()
-    room = _survey_file.MOST_BYTES - len(text.encode())
+    room = survey_file.MOST_BYTES - len(text.encode())
     filled = text.replace('"a"', f'"a{filling * (room // len(filling.encode()))}"')
-    assert 0 <= _survey_file.MOST_BYTES - len(filled.encode()) < 2
+    assert 0 <= survey_file.MOST_BYTES - len(filled.encode()) < 2
     longer = filled + "  "
     found = ask("refusedSurveys", [filled, longer])
     assert found[0] is None
@@ -1109,7 +1109,7 @@ def test_a_file_has_a_bound_in_bytes(filling):
 
 
 def look(text: str) -> str:
-    return _survey_file._look(text)
+    return survey_file._look(text)
 
 
 def test_strings_that_are_alike_are_the_same_in_both_readers():
@@ -1117,7 +1117,7 @@ def test_strings_that_are_alike_are_the_same_in_both_readers():
     groups: dict[str, list[str]] = defaultdict(list)
     for code in range(0x110000):
         letter = chr(code)
-        if unicodedata.category(letter) != "Cn" and not _survey_file.NOT_IN_TEXT.search(letter):
+        if unicodedata.category(letter) != "Cn" and not survey_file.NOT_IN_TEXT.search(letter):
             groups[look(letter)].append(letter)
     law = {"sensitive": [], "mechanism": "RR", "epsilon": 1}
 
@@ -1171,7 +1171,7 @@ def design(rows: int, **rest: Any) -> dict[str, Any]:
     return {"mechanism": "uBD", "sensitive": list(range(rows + 1)), "sizes": sizes, **rest}
 
 
-MOST = _survey_file.MOST_COUNTS
+MOST = survey_file.MOST_COUNTS
 LARGEST = {
     **{
         name: sized({"labels": MOST - 1, "mechanism": name, "tags": ["t"]})

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import uldp
-from uldp import __main__ as command_line, inference, wire
-from uldp.surveys import Survey, Tallies
+from uldp import __main__ as command_line, inference
+from uldp.survey import wire
+from uldp.survey.surveys import Survey, Tallies
 
 MOOD = uldp.Domain(["good, or so", "fair", 'so "lala"'], sensitive=["fair"])
 CELLS = uldp.Domain.product(

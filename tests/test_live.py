@@ -21,8 +21,8 @@ from test_book import extension
 from test_pages import BOOK, EXECUTABLE
 
 import uldp
-from uldp import wire
-from uldp.surveys import Survey, Tallies
+from uldp.survey import wire
+from uldp.survey.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 150_000

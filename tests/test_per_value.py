@@ -18,7 +18,7 @@ from malformed.table import Call, call
 from malformed.test_public import CALLS, public
 
 import uldp
-from uldp import attacks, inference, likelihood, losses, personalized
+from uldp import inference, likelihood, losses, personalized
 from uldp.attributes import OneByOne
 from uldp.choosing import compare, epsilon_needed, users_needed
 from uldp.domain import PER_VALUE, PerValue
@@ -26,6 +26,7 @@ from uldp.paper import datasets, figures
 from uldp.paper.optimal_theta import best_theta
 from uldp.personalized import PersonalizedEstimate, PersonalizedMechanism, TaggedDomain
 from uldp.privacy import repetition
+from uldp.survey import attacks
 
 ANSWERS = uldp.Domain(["no", "yes", "maybe"], sensitive=["yes"])
 CELLS = uldp.Domain.product(age=["18-29", "30+"], drug=["no", "yes", "some"], sensitive=[1, 4])

@@ -13,7 +13,7 @@ from cases import MECHANISMS
 from scipy import stats
 
 import uldp
-from uldp import secure
+from uldp.survey import secure
 
 FALSE_ALARM = 1e-6
 RFC_8439_KEY_STREAM = """
@@ -90,7 +90,7 @@ forks = pytest.mark.skipif(not hasattr(secure.os, "fork"), reason="the system ha
 FORKING = """
 import os, signal, threading, time, warnings
 from contextlib import nullcontext
-from uldp import secure
+from uldp.survey import secure
 
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: forks beside threads
 SECONDS = 20

@@ -90,8 +90,8 @@ def test_importing_the_package_binds_its_modules_and_loads_no_extra():
 @pytest.mark.parametrize(
     ("module", "package", "extra"),
     [
-        ("secure", "randomgen", "secure"),
-        ("collecting", "pyarrow", "dask"),
+        ("survey.secure", "randomgen", "secure"),
+        ("survey.parquet", "pyarrow", "dask"),
         ("paper.figures", "matplotlib", "figures"),
     ],
 )

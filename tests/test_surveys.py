@@ -18,9 +18,9 @@ from cases import MECHANISMS, reasons_of
 from hypothesis import given, settings, strategies as st
 
 import uldp
-from uldp import surveys, wire
 from uldp.personalized import PersonalizedMechanism, SecretMaps, TaggedDomain
-from uldp.surveys import Survey, Tallies
+from uldp.survey import surveys, wire
+from uldp.survey.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]
 DOMAIN = uldp.Domain(["good", "fair", "bad", "café"], sensitive=["bad", "good"])

@@ -15,11 +15,11 @@ from cases import MECHANISMS
 from hypothesis import given, strategies as st
 
 import uldp
-from uldp import surveys, wire
 from uldp._numerics.checksums import crc_of_slices
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
-from uldp.surveys import Survey
-from uldp.wire import MessageError, Reason
+from uldp.survey import surveys, wire
+from uldp.survey.surveys import Survey
+from uldp.survey.wire import MessageError, Reason
 
 DOMAIN = uldp.Domain(["no", "café", "yes", "?"], sensitive=["yes", "no"])
 MECHANISM = uldp.UtilityOptimizedRappor(DOMAIN, 0.1)

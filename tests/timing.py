@@ -16,8 +16,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 import uldp
-from uldp import secure
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
+from uldp.survey import secure
 
 MOST_AUC = 0.60
 EPSILON = 1.0

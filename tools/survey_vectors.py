@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 import uldp
-from uldp import inference, wire
+from uldp import inference
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.set_reports import SetReports
 from uldp.personalized import TaggedDomain
+from uldp.survey import wire
 
 PATH = Path(__file__).parents[1] / "client" / "vectors.json"
 MOST_OUTPUTS = 64

@@ -7,7 +7,6 @@ far better than a mechanism could that protects every answer alike.
 from importlib.metadata import version as _version
 
 from uldp import (
-    attacks as attacks,
     attributes as attributes,
     choosing as choosing,
     decoders as decoders,
@@ -19,8 +18,6 @@ from uldp import (
     mechanisms as mechanisms,
     personalized as personalized,
     privacy as privacy,
-    surveys as surveys,
-    wire as wire,
 )
 from uldp.choosing import compare as compare
 from uldp.domain import Domain as Domain
@@ -36,7 +33,8 @@ from uldp.paper import (
 )
 from uldp.personalized import PersonalizedMechanism as PersonalizedMechanism
 from uldp.privacy import osldp as osldp, repetition as repetition, shuffling as shuffling
-from uldp.surveys import Survey as Survey, Tallies as Tallies
+from uldp.survey import attacks as attacks, surveys as surveys, wire as wire
+from uldp.survey.surveys import Survey as Survey, Tallies as Tallies
 from uldp.tallies import Tally as Tally
 
 __version__ = _version("uldp")

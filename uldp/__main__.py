@@ -17,12 +17,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from uldp import inference, wire
+from uldp import inference
 from uldp._numerics import checks
 from uldp.paper.experiments import FIGURES, reproduce
 from uldp.paper.experiments._extra import extra
 from uldp.paper.experiments.settings import add_options, chosen
-from uldp.surveys import MOST_BYTES, Survey, Tallies
+from uldp.survey import wire
+from uldp.survey.surveys import MOST_BYTES, Survey, Tallies
 
 INTERRUPTED = 130
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import uldp
-from uldp import wire
 from uldp.paper import datasets
+from uldp.survey import wire
 
 
 @dataclass

@@ -16,8 +16,8 @@ from malformed.table import (
     positions,
     real,
 )
-from uldp import attacks
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
+from uldp.survey import attacks
 
 TAGGED = TaggedDomain(uldp.Domain(3, sensitive=[0]), ["home", "work"])
 PUM = PersonalizedMechanism(uldp.UtilityOptimizedRR(TAGGED, 1.0), {1: "home"})

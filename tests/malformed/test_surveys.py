@@ -22,7 +22,7 @@ from malformed.table import (
     call,
     whole,
 )
-from uldp import wire
+from uldp.survey import wire
 
 MESSAGE = SURVEY.message("uRAP", reports_of(URAP))
 TALLIES = uldp.Tallies(SURVEY, {"uRAP": URAP.tally(reports_of(URAP))})

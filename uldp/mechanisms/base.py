@@ -70,7 +70,8 @@ class Mechanism(Law):
         rng : optional
             What `numpy.random.default_rng` takes. None is NumPy's default generator, seeded in each
             call with 128 bits of entropy from the operating system; it is a statistical generator,
-            not made to withstand an attacker. For real answers use `uldp.secure.generator()`.
+            not made to withstand an attacker. For real answers use
+            `uldp.survey.secure.generator()`.
         indices : bool, optional
             Whether the values are indices, for which integers are not taken where the labels are
             strings (see `Domain.indices`).

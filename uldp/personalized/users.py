@@ -122,7 +122,8 @@ class PersonalizedMechanism:
         values : label, int, or one-dimensional array of either
             Values of X.
         rng : optional
-            What `numpy.random.default_rng` takes; for real answers `uldp.secure.generator()`.
+            What `numpy.random.default_rng` takes; for real answers
+            `uldp.survey.secure.generator()`.
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
 

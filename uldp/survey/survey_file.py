@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 from uldp.domain import BETWEEN_LABELS, Domain, Label, ProductDomain
 from uldp.mechanisms import KINDS, Mechanism, UtilityOptimizedRappor
 from uldp.personalized import TaggedDomain
-from uldp.wire import VERSION
+from uldp.survey.wire import VERSION
 
 __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "write_survey"]
 

@@ -28,20 +28,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import _survey_file, wire
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
-from uldp._survey_file import excerpt
 from uldp.mechanisms import Mechanism
+from uldp.survey import survey_file, wire
+from uldp.survey.survey_file import excerpt
+from uldp.survey.wire import BytesLike, MessageError, Reason
 from uldp.tallies import Tally
-from uldp.wire import BytesLike, MessageError, Reason
 
 __all__ = ["Reading", "Survey", "Tallies", "schema"]
 
 BYTES_AT_ONCE = 1 << 18
 SHOWN_DIGITS = 12
-MOST_BYTES = 4 * _survey_file.MOST_BYTES
+MOST_BYTES = 4 * survey_file.MOST_BYTES
 
 
 class Seen(Protocol):
@@ -120,7 +120,7 @@ class Survey:
             raise TypeError(f"repeat must be a mapping such as that of a plan, got {repeat!r}")
         for key in repeat or ():
             checks.instance(key, "each key in repeat", str)
-        self._set(_survey_file.write_survey(id, questions, repeat))
+        self._set(survey_file.write_survey(id, questions, repeat))
         for name, mechanism in questions.items():
             if self.questions[name] != mechanism:
                 raise ValueError(
@@ -129,7 +129,7 @@ class Survey:
                 )
 
     def _set(self, text: str) -> None:
-        content = _survey_file.read_survey(text)
+        content = survey_file.read_survey(text)
         digest = sha256(text.encode())
         set_fields(
             self,
@@ -322,7 +322,7 @@ class Survey:
         )
 
     def longest_message(self, max_reports: int = 1) -> int:
-        """Return the length of the longest message of this survey, for `uldp.wire.split`.
+        """Return the length of the longest message of this survey, for `uldp.survey.wire.split`.
 
         Parameters
         ----------
@@ -474,8 +474,8 @@ class Tallies(Mapping[str, Tally]):
 
     @classmethod
     def _read(cls, text: str) -> Tallies:
-        file = _survey_file.json_object(
-            _survey_file.read_json(text, MOST_BYTES), "the file", {"uldp", "survey", "tallies"}
+        file = survey_file.json_object(
+            survey_file.read_json(text, MOST_BYTES), "the file", {"uldp", "survey", "tallies"}
         )
         if not isinstance(file["survey"], str):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
@@ -486,7 +486,7 @@ class Tallies(Mapping[str, Tally]):
         tallies = {}
         for number, (name, entry) in enumerate(zip(names, entries, strict=True)):
             where = f"tallies[{number}]"
-            one = _survey_file.json_object(entry, where, {"question", "n", "counts"})
+            one = survey_file.json_object(entry, where, {"question", "n", "counts"})
             if one["question"] != name:
                 raise ValueError(
                     f"{where}.question must be {name!r}, got {excerpt(one['question'])}"
@@ -610,7 +610,7 @@ def schema() -> dict[str, Any]:
     A file that meets it may still be refused: it cannot say that probabilities sum to 1, or that
     what is sensitive is a label.
     """
-    path = files("uldp") / "survey.schema.json"
+    path = files("uldp.survey") / "survey.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 

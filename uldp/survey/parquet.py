@@ -2,9 +2,9 @@
 
 A file holds reports about one question of a survey. It has one column, ``report``, without missing
 values: unsigned integers of 8, 16 or 32 bits for RR and uRR, and for the other mechanisms
-fixed-size binary, as in a message (see `uldp.wire`). There is no other column, because nothing
-should stand beside a report. The metadata of the schema holds under ``uldp`` the version of this
-layout, 2, under ``uldp.survey`` the digest of the survey, in hexadecimal digits, and under
+fixed-size binary, as in a message (see `uldp.survey.wire`). There is no other column, because
+nothing should stand beside a report. The metadata of the schema holds under ``uldp`` the version
+of this layout, 2, under ``uldp.survey`` the digest of the survey, in hexadecimal digits, and under
 ``uldp.question`` the number of the question, from 0. The pages have checksums.
 
 A file is counted whole or not at all, and not if it holds more reports than the collector allows:
@@ -35,18 +35,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
-from uldp._survey_file import excerpt
 from uldp.mechanisms import Mechanism
-from uldp.surveys import Survey, Tallies, empty_tally, tally_of_possible
+from uldp.survey.survey_file import excerpt
+from uldp.survey.surveys import Survey, Tallies, empty_tally, tally_of_possible
+from uldp.survey.wire import wire_dtype, wire_rows
 from uldp.tallies import Tally
-from uldp.wire import wire_dtype, wire_rows
 
 try:
     import pyarrow as pa
     from pyarrow import parquet
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        f'uldp.collecting needs the package {missing.name}: pip install "uldp[dask]"'
+        f'uldp.survey.parquet needs the package {missing.name}: pip install "uldp[dask]"'
     ) from missing
 
 __all__ = ["Collection", "FileError", "tally_file", "tally_files", "write_reports"]

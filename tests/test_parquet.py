@@ -17,11 +17,12 @@ import pyarrow as pa
 import pytest
 from cases import MECHANISMS
 from distributed import Client, LocalCluster
-from pyarrow import parquet
+from pyarrow import parquet as pq
 
 import uldp
-from uldp import Survey, Tallies, __main__ as command_line, collecting
-from uldp.collecting import Collection, FileError, tally_file, tally_files, write_reports
+from uldp import Survey, Tallies, __main__ as command_line
+from uldp.survey import parquet
+from uldp.survey.parquet import Collection, FileError, tally_file, tally_files, write_reports
 
 DOMAIN = uldp.Domain(["no", "café", "yes", "?"], sensitive=["yes", "no"])
 MECHANISM = uldp.UtilityOptimizedRappor(DOMAIN, 0.1)
@@ -70,7 +71,7 @@ def write_by_hand(path: Path, kind: pa.DataType, rows: list, **others: pa.Array)
     columns = {"report": pa.array(rows, kind), **others}
     fields = [pa.field(name, column.type, nullable=False) for name, column in columns.items()]
     table = pa.table(list(columns.values()), schema=pa.schema(fields, metadata=metadata))
-    parquet.write_table(table, path, compression="none")
+    pq.write_table(table, path, compression="none")
     return path
 
 
@@ -101,7 +102,7 @@ def test_a_file_is_tallied(tmp_path, name, users, domain):
 def test_each_question_has_files_of_its_own(tmp_path):
     for number, name in enumerate(SURVEY.questions):
         write_reports(SURVEY, name, [1, 0] if name == "q" else 1, tmp_path / name)
-        assert parquet.read_schema(tmp_path / name).metadata[b"uldp.question"] == b"%d" % number
+        assert pq.read_schema(tmp_path / name).metadata[b"uldp.question"] == b"%d" % number
         found = tally_file(SURVEY, tmp_path / name).tallies
         assert {n: tally.n for n, tally in found.items() if tally.n} == {name: 1}
     with pytest.raises(ValueError, match="question must be one of before, q, after, got 'p'"):
@@ -123,7 +124,7 @@ def test_a_single_report(tmp_path):
 def test_the_documented_layout_of_indices(tmp_path, size, kind):
     survey = survey_of(uldp.UtilityOptimizedRR(uldp.Domain(size), 1.0))
     write_reports(survey, "q", [size - 1, 0], tmp_path / "reports")
-    table = parquet.read_table(tmp_path / "reports")
+    table = pq.read_table(tmp_path / "reports")
     metadata = {b"uldp": b"2", b"uldp.survey": survey.digest.encode(), b"uldp.question": b"1"}
     column = pa.field("report", kind, nullable=False)
     assert table.schema.equals(pa.schema([column], metadata=metadata), check_metadata=True)
@@ -132,7 +133,7 @@ def test_the_documented_layout_of_indices(tmp_path, size, kind):
 
 def test_the_documented_layout_of_rows(tmp_path):
     write_reports(SURVEY, "q", [[1, 0], [2, 2]], tmp_path / "reports")
-    table = parquet.read_table(tmp_path / "reports")
+    table = pq.read_table(tmp_path / "reports")
     column = pa.field("report", pa.binary(2), nullable=False)
     assert table.schema.equals(pa.schema([column]))
     assert table["report"].to_pylist() == [b"\1\0", b"\2\2"]
@@ -143,9 +144,9 @@ def test_other_writers_are_read(tmp_path):
     reports = reports_of(MECHANISM, 10_000)
     rows = [bytes(row) for row in reports]
     path = write_by_hand(tmp_path / "plain", pa.binary(2), rows)
-    table = parquet.read_table(path)
+    table = pq.read_table(path)
     options = {"row_group_size": 1777, "data_page_size": 64, "compression": "none"}
-    parquet.write_table(table, tmp_path / "other", use_dictionary=False, **options)
+    pq.write_table(table, tmp_path / "other", use_dictionary=False, **options)
     for file in (path, tmp_path / "other"):
         assert tally_file(SURVEY, file) == collection(SURVEY, reports)
 
@@ -176,8 +177,8 @@ def half_written(monkeypatch) -> Callable[[Callable[[], None]], None]:
             meanwhile()
             file.write(whole.getvalue()[half:])
 
-        write_table = parquet.write_table
-        monkeypatch.setattr(parquet, "write_table", write_half)
+        write_table = pq.write_table
+        monkeypatch.setattr(pq, "write_table", write_half)
 
     return interrupt
 
@@ -262,7 +263,7 @@ def test_impossible_reports_are_not_written(tmp_path):
 
 def test_impossible_reports_are_left_out_and_counted(tmp_path):
     """They are spread over more than one of the parts that are read at a time."""
-    reports = reports_of(MECHANISM, collecting.BYTES_AT_ONCE)
+    reports = reports_of(MECHANISM, parquet.BYTES_AT_ONCE)
     places = np.array([0, 1, 2, 777_777, len(reports)])
     mixed = np.insert(reports, places, [[4, 0], [128, 1], [1, 3], [0, 255], [4, 3]], axis=0)
     path = write_by_hand(tmp_path / "mixed", pa.binary(2), mixed.view("V2").ravel().tolist())
@@ -288,7 +289,7 @@ def test_the_memory_does_not_grow_with_the_file(tmp_path, arrow_memory):
     for times in (2, 8):
         path = tmp_path / f"{times} times"
         write_reports(survey, "q", np.tile(reports, (times, 1)), path)
-        group = parquet.read_metadata(path).row_group(0)
+        group = pq.read_metadata(path).row_group(0)
         assert group.num_rows == 2**22 // 100
         start = arrow_memory.bytes_allocated()
         tracemalloc.start()
@@ -353,9 +354,9 @@ def test_foreign_files(tmp_path, other):
 
 @pytest.mark.parametrize("question", [b"3", b"-1", b"01", b"", b"\n\x1b[2J" * 200])
 def test_a_question_that_there_is_not(tmp_path, question):
-    table = parquet.read_table(write_by_hand(tmp_path / "right", pa.binary(2), [b"\1\0"]))
+    table = pq.read_table(write_by_hand(tmp_path / "right", pa.binary(2), [b"\1\0"]))
     metadata = table.schema.metadata | {b"uldp.question": question}
-    parquet.write_table(table.replace_schema_metadata(metadata), tmp_path / "wrong")
+    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "wrong")
     message = rejection(tmp_path / "wrong")
     assert message.startswith("is of no question of the survey: it is of b'")
     assert message.endswith(", there are 3")
@@ -363,10 +364,10 @@ def test_a_question_that_there_is_not(tmp_path, question):
 
 
 def test_files_of_others(tmp_path):
-    parquet.write_table(pa.table({"report": pa.array([b"\1\0"], pa.binary(2))}), tmp_path / "bare")
+    pq.write_table(pa.table({"report": pa.array([b"\1\0"], pa.binary(2))}), tmp_path / "bare")
     assert rejection(tmp_path / "bare") == "is not of reports: its metadata has no 'uldp'"
-    earlier = parquet.read_table(write_by_hand(tmp_path / "now", pa.binary(2), []))
-    parquet.write_table(earlier.replace_schema_metadata({"uldp": "1\n"}), tmp_path / "earlier")
+    earlier = pq.read_table(write_by_hand(tmp_path / "now", pa.binary(2), []))
+    pq.write_table(earlier.replace_schema_metadata({"uldp": "1\n"}), tmp_path / "earlier")
     version = "is of another version: it is b'1\\n', this collector reads b'2'"
     assert rejection(tmp_path / "earlier") == version
 
@@ -380,8 +381,8 @@ def test_files_of_another_shape(tmp_path):
     columns = "report: fixed_size_binary[2] not null, user: string not null"
     assert rejection(beside) == one_column + repr(columns.encode())
     nullable = pa.table({"report": pa.array([None], pa.binary(2))})
-    metadata = parquet.read_schema(wide).metadata
-    parquet.write_table(nullable.replace_schema_metadata(metadata), tmp_path / "nullable")
+    metadata = pq.read_schema(wide).metadata
+    pq.write_table(nullable.replace_schema_metadata(metadata), tmp_path / "nullable")
     assert rejection(tmp_path / "nullable") == one_column + "b'report: fixed_size_binary[2]'"
 
 
@@ -415,8 +416,8 @@ def test_reading_ends_when_more_reports_come_than_are_promised(
     many, few = b"\x16\xe8\x07\x19", b"\x16\x90\x03\x19"  # in Thrift: the number, then a list
     assert path.read_bytes().count(many) == 1
     path.write_bytes(path.read_bytes().replace(many, few))
-    assert parquet.read_metadata(path).num_rows == 200
-    monkeypatch.setattr(collecting, "BYTES_AT_ONCE", at_once * MECHANISM.report_dtype.itemsize)
+    assert pq.read_metadata(path).num_rows == 200
+    monkeypatch.setattr(parquet, "BYTES_AT_ONCE", at_once * MECHANISM.report_dtype.itemsize)
     assert rejection(path) == f"is not Parquet or damaged: {read} reports instead of 200"
 
 
@@ -426,7 +427,7 @@ def test_a_failing_disk_is_not_a_bad_file(tmp_path, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(parquet, "ParquetFile", fail)
+    monkeypatch.setattr(pq, "ParquetFile", fail)
     with pytest.raises(OSError, match="Input/output error"):
         tally_file(SURVEY, path)
 
@@ -434,11 +435,11 @@ def test_a_failing_disk_is_not_a_bad_file(tmp_path, monkeypatch):
 def peak_of_tallying(path: Path, survey: Survey) -> float:
     """By how many megabytes a process grows that is given this file."""
     code = (
-        "import resource, sys, uldp; from uldp import collecting; from pathlib import Path;"
+        "import resource, sys, uldp; from uldp.survey import parquet; from pathlib import Path;"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024;"
         "survey = uldp.Survey.from_json(Path(sys.argv[1]).read_bytes()); before = peak()\n"
-        "try: collecting.tally_file(survey, sys.argv[2])\n"
-        "except collecting.FileError as error: print(error, file=sys.stderr)\n"
+        "try: parquet.tally_file(survey, sys.argv[2])\n"
+        "except parquet.FileError as error: print(error, file=sys.stderr)\n"
         "print(peak() - before)"
     )
     (path.parent / "survey.json").write_bytes(survey.to_json().encode())
@@ -480,7 +481,7 @@ def test_what_is_packed_is_not_unpacked(tmp_path, packed):
     users = 2**18 if "compression" in packed else 2**10
     column = pa.array([report], pa.binary(2_000)).take(pa.array(np.zeros(users, dtype=int)))
     table = pa.table([column], schema=pa.schema([field], metadata=metadata))
-    parquet.write_table(table, tmp_path / "packed", **{"use_dictionary": False} | packed)
+    pq.write_table(table, tmp_path / "packed", **{"use_dictionary": False} | packed)
     del column, table
     assert rejection(tmp_path / "packed", survey).startswith("must be neither compressed nor")
     assert peak_of_tallying(tmp_path / "packed", survey) < 64
@@ -488,14 +489,14 @@ def test_what_is_packed_is_not_unpacked(tmp_path, packed):
 
 def test_groups_of_few_or_of_too_many_rows(tmp_path):
     path = write_by_hand(tmp_path / "reports", pa.binary(2), [b"\1\0"] * 4_000)
-    parquet.write_table(parquet.read_table(path), path, row_group_size=100, compression="none")
+    pq.write_table(pq.read_table(path), path, row_group_size=100, compression="none")
     assert rejection(path) == "has too many row groups: 40 for 4000 reports"
     survey = survey_of(uldp.Rappor(uldp.Domain(80_000), 1.0))
     rows = [bytes(10_000)] * 3_500
     metadata = {"uldp": "2", "uldp.survey": survey.digest, "uldp.question": "1"}
     field = pa.field("report", pa.binary(10_000), nullable=False)
     table = pa.table([pa.array(rows, field.type)], schema=pa.schema([field], metadata=metadata))
-    parquet.write_table(table, path, compression="none", use_dictionary=False)
+    pq.write_table(table, path, compression="none", use_dictionary=False)
     assert rejection(path, survey).startswith("must have row groups of at most 33554432 bytes")
 
 
@@ -559,7 +560,7 @@ LISTEN = """
 import os, sys, threading, time
 from pathlib import Path
 import psutil, uldp
-from uldp import collecting
+from uldp.survey import parquet
 
 def watch(seen, stop):
     me = psutil.Process()
@@ -578,7 +579,7 @@ if __name__ == "__main__":
     seen, stop = set(), threading.Event()
     thread = threading.Thread(target=watch, args=(seen, stop))
     thread.start()
-    found = collecting.tally_files(survey, sorted(folder.glob("*.parquet")))
+    found = parquet.tally_files(survey, sorted(folder.glob("*.parquet")))
     stop.set()
     thread.join()
     print(found.files, sorted(seen))
@@ -697,7 +698,7 @@ FATAL = """
 import os, sys
 from pathlib import Path
 import uldp
-from uldp import collecting
+from uldp.survey import parquet
 
 if "parquet_that_kills" in os.environ:
     def kill_or_count(self, reports, count=uldp.UtilityOptimizedRappor._count):
@@ -710,7 +711,7 @@ if __name__ == "__main__":
     os.environ["parquet_that_kills"] = "yes"
     folder = Path(sys.argv[1])
     survey = uldp.Survey.from_json((folder / "survey.json").read_bytes())
-    found = collecting.tally_files(survey, sorted(folder.glob("*.parquet")))
+    found = parquet.tally_files(survey, sorted(folder.glob("*.parquet")))
     print(found.files, found.tallies["q"].n, [Path(path).name for path in found.rejected])
 """
 
@@ -782,4 +783,4 @@ def test_wrong_arguments(tmp_path):
 def test_without_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError, match=r'needs .*pyarrow.*pip install "uldp\[dask\]'):
-        runpy.run_path(collecting.__file__)
+        runpy.run_path(parquet.__file__)

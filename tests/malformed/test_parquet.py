@@ -4,7 +4,7 @@ from pathlib import Path
 
 from malformed.reports import NOT_SURVEYS, SURVEY, URAP, not_reports, reports_of
 from malformed.table import NOT_PATHS, NOT_STRINGS, Call, both_tests, call, whole
-from uldp import collecting
+from uldp.survey import parquet
 
 
 def calls_of_collecting() -> list[Call]:
@@ -12,7 +12,7 @@ def calls_of_collecting() -> list[Call]:
     not_paths = [None, 1, "missing", b"missing", Path("missing"), [1], [None], ["a", "a"], object()]
     return [
         call(
-            collecting.write_reports,
+            parquet.write_reports,
             runs=False,
             survey=survey,
             question=("uRAP", [*NOT_STRINGS, "", "urap"]),
@@ -20,14 +20,14 @@ def calls_of_collecting() -> list[Call]:
             path=path,
         ),
         call(
-            collecting.tally_file,
+            parquet.tally_file,
             runs=False,
             survey=survey,
             path=path,
             max_reports=(..., whole(0, -1)),
         ),
         call(
-            collecting.tally_files,
+            parquet.tally_files,
             survey=survey,
             paths=([], not_paths),
             client=(..., [1, "local", object()]),
