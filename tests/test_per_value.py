@@ -22,11 +22,11 @@ from uldp import inference, likelihood, losses, personalized
 from uldp.attributes import OneByOne
 from uldp.choosing import compare, epsilon_needed, users_needed
 from uldp.domain import PER_VALUE, PerValue
+from uldp.law import Law
 from uldp.paper import datasets, figures
 from uldp.paper.optimal_theta import best_theta
 from uldp.personalized import PersonalizedEstimate, PersonalizedMechanism, TaggedDomain
-from uldp.privacy import repetition
-from uldp.survey import attacks
+from uldp.survey import attacks, plans_for_rounds
 
 ANSWERS = uldp.Domain(["no", "yes", "maybe"], sensitive=["yes"])
 CELLS = uldp.Domain.product(age=["18-29", "30+"], drug=["no", "yes", "some"], sensitive=[1, 4])
@@ -104,19 +104,18 @@ OF_TRUTH = {
     "choosing.epsilon_needed.weights": lambda w: epsilon_needed(
         uldp.UtilityOptimizedRR, ANSWERS, 1000, "standard_error", 0.02, [0.1, 0.3, 0.6], w
     ),
-    "attacks.gain.p": lambda p: attacks.gain(URR, p, ["yes"], 0.1),
-    "attacks.gain.background": lambda p: attacks.gain(
+    "survey.attacks.gain.p": lambda p: attacks.gain(URR, p, ["yes"], 0.1),
+    "survey.attacks.gain.background": lambda p: attacks.gain(
         USER, [0.2, 0.3, 0.5], ["yes"], 0.1, {"home": p}
     ),
-    "attacks.influence.background": lambda p: attacks.influence(USER, {"home": p}),
-    "attacks.unforged.background": lambda p: attacks.unforged(
+    "survey.attacks.influence.background": lambda p: attacks.influence(USER, {"home": p}),
+    "survey.attacks.unforged.background": lambda p: attacks.unforged(
         USER, ["maybe"], (0.1, 0.2), 0.1, {"home": p}
     ),
-    "attacks.users_needed.p": lambda p: attacks.users_needed(URR, p, ["yes"], 1e-6, 0.0),
-    "optimal_theta.best_theta.p": lambda p: best_theta(RAPPOR, "l2", p),
-    "repetition.plan.p": lambda p: repetition.plan(ANSWERS, 2.0, 2, 100, p=p).loss,
-    "repetition.plans.p": lambda p: [
-        one.loss for one in repetition.plans(ANSWERS, 2.0, 2, 100, p=p)
+    "survey.attacks.users_needed.p": lambda p: attacks.users_needed(URR, p, ["yes"], 1e-6, 0.0),
+    "paper.optimal_theta.best_theta.p": lambda p: best_theta(RAPPOR, "l2", p),
+    "survey.plans.plans_for_rounds.p": lambda p: [
+        one.loss for one in plans_for_rounds(ANSWERS, 2.0, 2, 100, p=p)
     ],
     "likelihood.em.start": lambda p: likelihood.em(EVIDENCE, p, steps=1),
     "likelihood.log_likelihood.p": lambda p: likelihood.log_likelihood(EVIDENCE, p),
@@ -146,7 +145,7 @@ OF_TRUTH = {
         COMMON, [0, 3], "home", [0.2, 0.3, 0.5], p
     ),
     "domain.Domain.labelled.vector": lambda p: ANSWERS.labelled(p).to_numpy(),
-    "figures.estimates.estimates_with_errors.truth": lambda p: drawn(
+    "paper.figures.estimates.estimates_with_errors.truth": lambda p: drawn(
         figures.estimates.estimates_with_errors({"uRR": TALLY}, truth=p)
     ),
 }
@@ -154,7 +153,7 @@ EXAMPLES = {name: Example(function) for name, function in OF_TRUTH.items()} | {
     "mechanisms.base.Mechanism.simulate.true_counts": Example(
         lambda c: URR.simulate(c, rng=1).counts, vector=(100, 20, 3)
     ),
-    "attacks.worst_report.background": Example(
+    "survey.attacks.worst_report.background": Example(
         lambda p: attacks.worst_report(SET_USER, ["maybe"], {"home": p}), vector=(0.4, 0.6, 0)
     ),
     "tallies.Tally.counts": Example(lambda c: uldp.Tally(URR, 9, c).counts, vector=(1, 2, 6)),
@@ -173,17 +172,17 @@ EXAMPLES = {name: Example(function) for name, function in OF_TRUTH.items()} | {
     "attributes.OneByOne.total_variance.weights": Example(
         lambda w: PRODUCT.total_variance(w, np.full(6, 1 / 6)), PRODUCT.domain, np.arange(6) ** 2
     ),
-    "datasets.histograms.Histogram.counts": Example(
+    "paper.datasets.histograms.Histogram.counts": Example(
         lambda c: datasets.Histogram(ANSWERS, c, "here").counts, vector=(4, 5, 0)
     ),
-    "datasets.histograms.GridHistogram.counts": histogram("counts"),
-    "datasets.histograms.GridHistogram.home": histogram("home"),
-    "datasets.histograms.GridHistogram.office": histogram("office"),
-    "datasets.histograms.GridHistogram.home_places": histogram("home_places"),
-    "datasets.histograms.GridHistogram.office_places": histogram("office_places"),
-    "figures.estimates.estimate_maps.truth": maps("truth"),
-    "figures.estimates.estimate_maps.estimates": maps("one"),
-    "figures.personalized.maps.panels": Example(
+    "paper.datasets.histograms.GridHistogram.counts": histogram("counts"),
+    "paper.datasets.histograms.GridHistogram.home": histogram("home"),
+    "paper.datasets.histograms.GridHistogram.office": histogram("office"),
+    "paper.datasets.histograms.GridHistogram.home_places": histogram("home_places"),
+    "paper.datasets.histograms.GridHistogram.office_places": histogram("office_places"),
+    "paper.figures.estimates.estimate_maps.truth": maps("truth"),
+    "paper.figures.estimates.estimate_maps.estimates": maps("one"),
+    "paper.figures.personalized.maps.panels": Example(
         lambda p: drawn(figures.personalized.maps({"one": p}, datasets.manhattan(), "share")),
         GRID,
         np.arange(625) / np.arange(625).sum(),
@@ -191,14 +190,14 @@ EXAMPLES = {name: Example(function) for name, function in OF_TRUTH.items()} | {
 }
 
 NOT_OF_A_DOMAIN = {
-    "attacks.unforged.interval": "the two ends of an interval",
+    "survey.attacks.unforged.interval": "the two ends of an interval",
     "mechanisms.base.Mechanism.estimate.start": "an option, handed on to likelihood.em",
-    "osldp.decompose.sensitive": "positions of rows",
-    "repetition.Device.protected": "positions of reports",
+    "privacy.osldp.decompose.sensitive": "positions of rows",
+    "privacy.repetition.Device.protected": "positions of reports",
     "personalized.population.SecretMaps.users": "one for each row of a table",
     "personalized.population.SecretMaps.tags": "one for each row of a table",
-    "repetition.Device.pair_level.one": "one for each survey",
-    "repetition.Device.pair_level.other": "one for each survey",
+    "privacy.repetition.Device.pair_level.one": "one for each survey",
+    "privacy.repetition.Device.pair_level.other": "one for each survey",
     "likelihood.Evidence.revealed": "one for each value of X_N",
     "likelihood.Evidence.times": "one for each set",
     "likelihood.water_filling.counts": "no domain is given",
@@ -451,16 +450,16 @@ def test_no_argument_of_the_kind_is_unmarked():
     public_names = {name_of(function) for function in public()}
     of_kind = {name for name in found(CALLS) if name.rpartition(".")[0] in public_names}
     assert of_kind - MARKED == NOT_OF_A_DOMAIN.keys()
-    assert {name for name in MARKED if not name.startswith("figures.")} - of_kind == set()
+    assert {name for name in MARKED if not name.startswith("paper.figures.")} - of_kind == set()
 
 
 def test_an_unmarked_argument_is_found():
-    def unmarked(law: uldp.Law, p: Any = None, known: Any = None) -> None:
+    def unmarked(law: Law, p: Any = None, known: Any = None) -> None:
         for one in (p, (known or {}).get("home")):
             if one is not None and np.shape(one) != (law.domain.size,):
                 raise ValueError("p")
 
-    def marked(law: uldp.Law, p: PerValue) -> None: ...
+    def marked(law: Law, p: PerValue) -> None: ...
 
     right = {"law": (URR, []), "p": (..., [1]), "known": (..., [1])}
     names = {name.rpartition(".")[2] for name in found([call(unmarked, **right)])}
@@ -479,7 +478,7 @@ def test_figures_that_know_a_domain_take_labels():
         for argument, kind in function.__annotations__.items()
         if "ArrayLike" in str(kind)
     }
-    assert unmarked == {"figures.estimates.estimates_with_errors.values"}
+    assert unmarked == {"paper.figures.estimates.estimates_with_errors.values"}
 
 
 def test_pandas_is_not_imported():

@@ -11,6 +11,7 @@ import uldp
 from uldp import losses, privacy
 from uldp.privacy import repetition
 from uldp.privacy.repetition import Device, two_layers
+from uldp.survey import plans_for_rounds
 
 THREE = uldp.Domain(3, sensitive=[0, 1])
 BINARY = uldp.Domain(2, sensitive=[0])
@@ -236,10 +237,9 @@ def test_two_layers_promise_less_than_fresh_reports_of_the_same_law(make):
 @pytest.mark.parametrize("loss", losses.LOSSES)
 def test_plans_are_all_of_one_total_level_and_the_best_is_first(loss):
     domain, n, T, total = uldp.Domain(20, sensitive=range(6)), 1_000, 6, 2.5
-    found = repetition.plans(domain, total, T, n, loss)
+    found = plans_for_rounds(domain, total, T, n, loss)
     assert len(found) == T * len(uldp.mechanisms.MECHANISMS)
     assert [one.loss for one in found] == sorted(one.loss for one in found)
-    assert repetition.plan(domain, total, T, n, loss) == found[0]
     for one in found:
         assert one.mechanism.epsilon * one.reports == pytest.approx(total) == one.total
         assert one.users == n * one.reports // T
@@ -251,25 +251,25 @@ def test_plans_are_all_of_one_total_level_and_the_best_is_first(loss):
         assert one.revealed == pytest.approx(1 - hidden, rel=1e-9)
         assert one.revealed <= -math.expm1(-total) * (1 + 1e-12)
     p = np.full(20, 1 / 20)
-    for one in repetition.plans(domain, total, T, n, loss, p=p):
+    for one in plans_for_rounds(domain, total, T, n, loss, p=p):
         assert one.loss == getattr(one.mechanism, f"{loss}_loss")(p, one.users)
 
 
 def test_a_fixed_answer_is_reported_once_by_all():
     domain = uldp.Domain(20, sensitive=range(6))
-    fixed = repetition.plans(domain, 1.0, 6, 1_000, fixed=True)
+    fixed = plans_for_rounds(domain, 1.0, 6, 1_000, fixed=True)
     assert [(one.reports, one.users, one.keeps) for one in fixed] == [(1, 1_000, "first")] * len(
         uldp.mechanisms.MECHANISMS
     )
     assert fixed[0].mechanism.epsilon == 1.0
-    assert fixed[0].loss == pytest.approx(repetition.plan(domain, 1.0, 6, 6_000).loss)
+    assert fixed[0].loss == pytest.approx(plans_for_rounds(domain, 1.0, 6, 6_000)[0].loss)
     assert "keep it" in fixed[0].advice
     assert "never look" in fixed[0].advice.lower()
 
 
 def test_where_privacy_is_high_each_user_is_asked_once_and_otherwise_always():
     domain = uldp.Domain(20, sensitive=range(6))
-    rota, always = (repetition.plan(domain, total, 4, 10_000) for total in (0.1, 60.0))
+    rota, always = (plans_for_rounds(domain, total, 4, 10_000)[0] for total in (0.1, 60.0))
     assert (rota.reports, rota.users) == (1, 2_500)
     assert (always.reports, always.users) == (4, 10_000)
     assert "the surveys drawn beforehand, 1 of 4" in rota.advice
@@ -280,7 +280,7 @@ def test_where_privacy_is_high_each_user_is_asked_once_and_otherwise_always():
 def test_a_plan_goes_into_a_survey_file(total, fixed):
     """For every plan, and with the words of its advice; what a device spends is the total."""
     domain = uldp.Domain(["a", "b", "c", "d"], sensitive=["a", "b"])
-    for one in repetition.plans(domain, total, 5, 1_000, fixed=fixed):
+    for one in plans_for_rounds(domain, total, 5, 1_000, fixed=fixed):
         survey = uldp.Survey("panel", {"q": one.mechanism}, one.repeat)
         assert survey.repeat == one.repeat
         assert survey.repeat["rounds"] == one.surveys
@@ -292,21 +292,21 @@ def test_a_plan_goes_into_a_survey_file(total, fixed):
 
 
 def test_a_survey_of_fewer_users_than_groups_has_no_empty_group():
-    found = repetition.plans(uldp.Domain(3, sensitive=[0]), 1.0, 5, 2)
+    found = plans_for_rounds(uldp.Domain(3, sensitive=[0]), 1.0, 5, 2)
     assert {one.reports for one in found} == {3, 4, 5}
     assert {one.users for one in found} == {1, 2}
 
 
 def test_the_ends_of_the_ranges_are_planned():
     domain = uldp.Domain(3, sensitive=[0])
-    one = repetition.plan(domain, 1.0, 1, 1)
+    one = plans_for_rounds(domain, 1.0, 1, 1)[0]
     assert (one.surveys, one.reports, one.users) == (1, 1, 1)
-    assert repetition.plan(domain, 2e-6, 2, 10).reports in (1, 2)
-    assert repetition.plan(domain, 500.0, 2, 10).reports == 2
-    many = repetition.plan(domain, 1.0, 1_000, 10, fixed=True)
+    assert plans_for_rounds(domain, 2e-6, 2, 10)[0].reports in (1, 2)
+    assert plans_for_rounds(domain, 500.0, 2, 10)[0].reports == 2
+    many = plans_for_rounds(domain, 1.0, 1_000, 10, fixed=True)[0]
     assert (many.surveys, many.reports) == (1_000, 1)
     with pytest.raises(ValueError, match="total must"):
-        repetition.plan(domain, 1.5e-6, 2, 10)
+        plans_for_rounds(domain, 1.5e-6, 2, 10)[0]
 
 
 def test_as_much_is_listed_as_is_promised_and_no_more():

@@ -4,37 +4,87 @@ Collect answers of which some are sensitive: protect those, and estimate the dis
 far better than a mechanism could that protects every answer alike.
 """
 
+from importlib import import_module as _import_module
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from uldp import (
-    attributes as attributes,
-    choosing as choosing,
-    decoders as decoders,
-    estimators as estimators,
-    inference as inference,
-    likelihood as likelihood,
-    limits as limits,
-    losses as losses,
-    mechanisms as mechanisms,
-    personalized as personalized,
-    privacy as privacy,
+    attributes,
+    choosing,
+    decoders,
+    estimators,
+    inference,
+    likelihood,
+    limits,
+    losses,
+    mechanisms,
+    personalized,
+    privacy,
 )
-from uldp.choosing import compare as compare
-from uldp.domain import Domain as Domain
-from uldp.law import Law as Law
-from uldp.limits import fundamental_limit as fundamental_limit
-from uldp.mechanisms.base import Mechanism as Mechanism
-from uldp.mechanisms.registry import *
-from uldp.paper import (
-    datasets as datasets,
-    garbling as garbling,
-    optimal_theta as optimal_theta,
-    regimes as regimes,
+from uldp.choosing import compare
+from uldp.domain import Domain
+from uldp.limits import fundamental_limit
+from uldp.mechanisms import (
+    Mechanism,
+    RandomizedResponse,
+    Rappor,
+    UtilityOptimizedBlockDesign,
+    UtilityOptimizedHadamard,
+    UtilityOptimizedRappor,
+    UtilityOptimizedRR,
 )
-from uldp.personalized import PersonalizedMechanism as PersonalizedMechanism
-from uldp.privacy import osldp as osldp, repetition as repetition, shuffling as shuffling
-from uldp.survey import attacks as attacks, surveys as surveys, wire as wire
-from uldp.survey.surveys import Survey as Survey, Tallies as Tallies
-from uldp.tallies import Tally as Tally
+from uldp.personalized import PersonalizedMechanism
+from uldp.tallies import Tally
+
+if _TYPE_CHECKING:
+    from uldp import paper, survey
+    from uldp.paper import datasets
+    from uldp.survey import Survey, Tallies
+
+__all__ = [
+    "Domain",
+    "Mechanism",
+    "PersonalizedMechanism",
+    "RandomizedResponse",
+    "Rappor",
+    "Survey",
+    "Tallies",
+    "Tally",
+    "UtilityOptimizedBlockDesign",
+    "UtilityOptimizedHadamard",
+    "UtilityOptimizedRR",
+    "UtilityOptimizedRappor",
+    "attributes",
+    "choosing",
+    "compare",
+    "datasets",
+    "decoders",
+    "estimators",
+    "fundamental_limit",
+    "inference",
+    "likelihood",
+    "limits",
+    "losses",
+    "mechanisms",
+    "paper",
+    "personalized",
+    "privacy",
+    "survey",
+]
 
 __version__ = _version("uldp")
+
+# The library does not wait for its two other parts: they are imported when they are asked for.
+_ELSEWHERE = {"Survey": "uldp.survey", "Tallies": "uldp.survey", "datasets": "uldp.paper"}
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _ELSEWHERE:
+        return getattr(_import_module(_ELSEWHERE[name]), name)
+    if name in ("paper", "survey"):
+        return _import_module(f"uldp.{name}")
+    raise AttributeError(f"module 'uldp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,6 +12,8 @@ import uldp
 NOT_COVERED = {
     "decoders": "its functions take what laws, tallies and losses have checked",
     "figures": "its functions draw what others have checked",
+    "commands": "its functions take the command line's parser",
+    "survey_file": "its functions take what surveys have checked",
 }
 NOT_MADE_BY_USERS = [
     *("Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Reading"),
@@ -40,9 +42,10 @@ CALLS = [
 
 
 def modules() -> Iterator[ModuleType]:
-    for file in pkgutil.iter_modules(uldp.__path__):
-        if not file.name.startswith("_") and file.name not in NOT_COVERED:
-            yield import_module(f"uldp.{file.name}")
+    for part in (uldp, uldp.survey, uldp.paper):
+        for file in pkgutil.iter_modules(part.__path__):
+            if not file.name.startswith("_") and file.name not in NOT_COVERED:
+                yield import_module(f"{part.__name__}.{file.name}")
 
 
 def public() -> Iterator[Callable[..., object]]:

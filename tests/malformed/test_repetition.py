@@ -22,6 +22,7 @@ from malformed.table import (
     whole,
 )
 from uldp.privacy import repetition
+from uldp.survey import plans_for_rounds
 
 RR_2 = [[0.75, 0.25], [0.25, 0.75]]
 DEVICE = repetition.Device.of(URR)
@@ -89,8 +90,7 @@ def calls_of_repeated() -> list[Call]:
             epsilon=(1.0, real(0, -1)),
             reveals=("anew", [*NOT_STRINGS, "", "never"]),
         ),
-        call(repetition.plans, **planned),
-        call(repetition.plan, **planned),
+        call(plans_for_rounds, **planned),
     ]
 
 

@@ -6,25 +6,46 @@ are the same two with every value sensitive, which is ordinary local differentia
 `UtilityOptimizedBlockDesign` is the one of the least worst-case l2 loss of an unbiased estimate.
 
 A mechanism is a file here that reads like its definition: a class on `IndexReports` or
-`SetReports`, with a decoder of `uldp.decoders`. One line in the module ``registry`` makes it known
-to `MECHANISMS`, and so to `uldp.compare`, to surveys and to every test by enumeration.
+`SetReports`, with a decoder of `uldp.decoders`. An entry in `KINDS` makes it known to `MECHANISMS`,
+and so to `uldp.compare`, to surveys and to every test by enumeration.
 """
 
 from collections.abc import Callable
 from functools import partial
 
 from uldp.domain import Domain
-from uldp.mechanisms import registry
-from uldp.mechanisms.base import Mechanism as Mechanism
-from uldp.mechanisms.registry import *
+from uldp.mechanisms.base import Mechanism
+from uldp.mechanisms.block_design import UtilityOptimizedBlockDesign
+from uldp.mechanisms.hadamard import UtilityOptimizedHadamard
+from uldp.mechanisms.rappor import Rappor, UtilityOptimizedRappor
+from uldp.mechanisms.response import RandomizedResponse, UtilityOptimizedRR
+
+__all__ = [
+    "KINDS",
+    "MECHANISMS",
+    "PAPER",
+    "Make",
+    "Mechanism",
+    "RandomizedResponse",
+    "Rappor",
+    "UtilityOptimizedBlockDesign",
+    "UtilityOptimizedHadamard",
+    "UtilityOptimizedRR",
+    "UtilityOptimizedRappor",
+]
 
 Make = Callable[[Domain, float], Mechanism]
 """A mechanism's class, or a function of the domain and ε that returns a mechanism."""
 
-KINDS: tuple[type[Mechanism], ...] = tuple(
-    kind for kind in vars(registry).values() if isinstance(kind, type)
+KINDS: tuple[type[Mechanism], ...] = (
+    RandomizedResponse,
+    Rappor,
+    UtilityOptimizedRR,
+    UtilityOptimizedRappor,
+    UtilityOptimizedBlockDesign,
+    UtilityOptimizedHadamard,
 )
-"""The classes of mechanisms, in the order of the registry."""
+"""The classes of mechanisms, in the order in which tables show them."""
 
 MECHANISMS: dict[str, Make] = {
     name: partial(kind, **fields) if fields else kind
@@ -34,6 +55,9 @@ MECHANISMS: dict[str, Make] = {
 """How each mechanism is made from a domain and ε, by its name in tables and figures."""
 
 PAPER: dict[str, type[Mechanism]] = {
-    name: kind for kind in KINDS for name in kind.names if name in ("RR", "RAPPOR", "uRR", "uRAP")
+    "RR": RandomizedResponse,
+    "RAPPOR": Rappor,
+    "uRR": UtilityOptimizedRR,
+    "uRAP": UtilityOptimizedRappor,
 }
 """The four mechanisms of the paper."""

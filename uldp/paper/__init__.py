@@ -1,6 +1,10 @@
 """The companion of the paper: its data, its experiments and figures, and what only they need.
 
-`datasets` has the data, `experiments` what Section 6 measures (with the extra "experiments"),
-`figures` the pictures of the book (with the extra "figures"); `regimes` are Tables 3 and 4, and
-`garbling` and `optimal_theta` belong to chapters beyond the paper.
+`datasets` has the data, and `regimes` Tables 3 and 4; `garbling` and `optimal_theta` belong to
+chapters beyond the paper. Two parts are imported by their names, since each needs an extra:
+`uldp.paper.experiments`, what Section 6 measures, and `uldp.paper.figures`, the book's pictures.
 """
+
+from uldp.paper import datasets, garbling, optimal_theta, regimes
+
+__all__ = ["datasets", "garbling", "optimal_theta", "regimes"]

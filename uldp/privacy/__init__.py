@@ -24,15 +24,23 @@ from uldp.privacy.levels import (
     pair_levels,
     uldp_level,
 )
+from uldp.privacy.osldp import Decomposition, decompose
+from uldp.privacy.repetition import Device, two_layers
+from uldp.privacy.shuffling import Bounds, Shuffled
 
 __all__ = [
     "Audit",
+    "Bounds",
     "Channel",
+    "Decomposition",
+    "Device",
     "EmpiricalLevel",
+    "Shuffled",
     "Witness",
     "audit",
     "compose",
     "compose_repeatedly",
+    "decompose",
     "empirical_level",
     "ldp_level",
     "osldp_level",
@@ -40,5 +48,6 @@ __all__ = [
     "parallel",
     "postprocess",
     "preserves_data_types",
+    "two_layers",
     "uldp_level",
 ]

@@ -1,6 +1,14 @@
 """Asking people: a survey and its file, messages, files of reports, and what forgers can do.
 
-`surveys` holds the questions of a survey and what is kept of the reports, `wire` the bytes of a
-message, `attacks` what forged reports do to an estimate. Two modules need an extra each: `secure`,
-random numbers for real answers, and `parquet`, reports in files on many machines.
+`Survey` holds the questions of a survey, and `Tallies` what is kept of the reports. `wire` has the
+bytes of a message, and `attacks` what forged reports do to an estimate; `plans_for_rounds` says how
+to ask the same people again. Two modules are imported by
+their names, since each needs an extra: `uldp.survey.secure`, random numbers for real answers, and
+`uldp.survey.parquet`, reports in files on many machines.
 """
+
+from uldp.survey import attacks, wire
+from uldp.survey.plans import Plan, plans_for_rounds
+from uldp.survey.surveys import Reading, Survey, Tallies, schema
+
+__all__ = ["Plan", "Reading", "Survey", "Tallies", "attacks", "plans_for_rounds", "schema", "wire"]

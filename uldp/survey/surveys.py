@@ -68,7 +68,7 @@ class Survey:
         The mechanism of each question by its name, in order, 1 to 65,536 of them. For the
         personalized mechanism it is the common one, over a `uldp.personalized.TaggedDomain`.
     repeat : mapping, optional
-        How the survey is asked again, as its file has it and `uldp.privacy.repetition.Plan.repeat`
+        How the survey is asked again, as its file has it and `uldp.survey.Plan.repeat`
         gives it: ``{"keep": "first", "rounds": T}`` if a device sends its first report in each of
         T rounds, and ``{"keep": "nothing", "rounds": T, "reports": m}`` if it makes m new ones, in
         rounds that it has drawn beforehand. T is 1 to 1000, m 1 to T. By default it is asked once.

@@ -1,0 +1,59 @@
+"""The command that makes the paper's experiments again."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from uldp.paper.experiments._extra import extra
+from uldp.paper.experiments.runs import reproduce
+from uldp.paper.experiments.settings import FIGURES, add_options, chosen
+
+__all__ = ["add_reproduce"]
+
+
+def add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "reproduce",
+        help="measure what figures of the paper show and write their tables",
+        description="Measure what figures and Table 1 of the paper show and write FOLDER/NAME.csv. "
+        "If it is stopped, the same command goes on from FOLDER/NAME.jsonl.",
+    )
+    command.set_defaults(run=_reproduce)
+    command.add_argument(
+        "figures", nargs="+", choices=FIGURES, metavar="figure", help=", ".join(FIGURES)
+    )
+    add_options(command)
+    command.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (all cores)")
+    command.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="of a Dask scheduler whose workers, of one thread each, measure instead",
+    )
+
+
+def _reproduce(given: argparse.Namespace) -> None:
+    settings = chosen(given)
+    jobs = extra("joblib").cpu_count() if given.jobs is None else given.jobs
+    with _cluster(given.dask):
+        for table in dict.fromkeys(FIGURES[figure] for figure in given.figures):
+            print(reproduce(table, settings, given.out, jobs))
+
+
+@contextmanager
+def _cluster(scheduler: str | None) -> Iterator[None]:
+    """Let the workers of a Dask cluster do what joblib's processes do; None changes nothing."""
+    if scheduler is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError('--dask needs Dask: pip install "uldp[dask]"') from None
+    client = Client(scheduler)  # type: ignore[no-untyped-call]
+    with client, extra("joblib").parallel_config("dask"):
+        yield

@@ -1,0 +1,161 @@
+"""Plans for asking the same people in several rounds, at one total level."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from uldp._numerics import checks
+from uldp.domain import Domain, PerValue
+from uldp.losses import LOSSES, Loss, l1_loss, l2_loss, worst_case
+from uldp.mechanisms import MECHANISMS, Mechanism
+from uldp.privacy.repetition import Keep
+
+__all__ = ["Plan", "plans_for_rounds"]
+
+MOST_ROUNDS = 1000
+LEAST_EPSILON = 1e-6
+LARGEST_TOTAL = 500.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a device answers T surveys, and what comes of it.
+
+    Attributes
+    ----------
+    name : str
+        The mechanism's name in `uldp.mechanisms.MECHANISMS`.
+    mechanism : Mechanism
+        What makes a report.
+    surveys : int
+        T.
+    reports : int
+        How many reports a user draws in all: 1 if her device keeps it, and otherwise the number of
+        surveys in which she is asked, chosen for her beforehand by chance.
+    users : int
+        How many users answer each survey.
+    keeps : {"nothing", "first"}
+        What the device keeps between the surveys (see `uldp.privacy.repetition.KEEPS`).
+    total : float
+        The level over all sequences of answers, `reports` times the mechanism's ε.
+    loss : float
+        The expected loss of the estimate of each survey.
+    revealed : float
+        The probability that a non-sensitive answer which stays is revealed at least once.
+    """
+
+    name: str
+    mechanism: Mechanism
+    surveys: int
+    reports: int
+    users: int
+    keeps: Keep
+    total: float
+    loss: float
+    revealed: float
+
+    @property
+    def repeat(self) -> dict[str, Any]:
+        """What `uldp.Survey` takes to say so in its file, one round for each of the T surveys."""
+        if self.keeps == "first":
+            return {"keep": "first", "rounds": self.surveys}
+        return {"keep": "nothing", "rounds": self.surveys, "reports": self.reports}
+
+    @property
+    def advice(self) -> str:
+        """What the device has to do, in a few sentences, and what its survey file says for it."""
+        if self.keeps == "first":
+            rule = (
+                f"Draw one report at ε = {self.mechanism.epsilon:.4g}, keep it, and send it in "
+                f"each of {self.surveys} surveys. Never look at the answer again."
+            )
+        else:
+            every = self.reports == self.surveys
+            which = "every survey" if every else "the surveys drawn beforehand"
+            rule = (
+                f"Draw a new report at ε = {self.mechanism.epsilon:.4g} in {which}, {self.reports} "
+                f"of {self.surveys}, whether or not the answer has changed. Then send no more."
+            )
+        return f"{rule} In the survey file: {json.dumps({'repeat': self.repeat})[1:-1]}."
+
+
+def plans_for_rounds(
+    domain: Domain,
+    total: float,
+    surveys: int,
+    n: int,
+    loss: Loss = "l2",
+    fixed: bool = False,
+    p: PerValue | None = None,
+) -> list[Plan]:
+    """Return all plans for T surveys of the same users at one total level, the best first.
+
+    If the answers cannot change, a device draws one report at ε = L and sends it every time.
+    Otherwise each user answers m of the T surveys, which are chosen by chance before anybody has
+    answered, with a new report at ε = L/m each: so about n m/T users answer each survey. The levels
+    of the reports add up (Proposition 1), whatever the answers and however often they change.
+
+    Parameters
+    ----------
+    domain : Domain
+        The possible answers, and which of them are sensitive.
+    total : float
+        The level L over all sequences of T answers, in nats.
+    surveys : int
+        T.
+    n : int
+        The number of users.
+    loss : {"l1", "l2"}, optional
+        The loss of the estimate of each survey, by the central limit theorem or exact.
+    fixed : bool, optional
+        Whether no answer can change, or only those of the first day are asked for.
+    p : (k,) array_like or mapping of label to float, optional
+        The distribution of the answers in each survey; by default the worst case of each plan.
+
+    Returns
+    -------
+    list of Plan
+        In increasing order of the loss.
+
+    Raises
+    ------
+    ValueError
+        If L is so small or so large that L/m is no ε, or an argument is out of its range.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    checks.instance(domain, "domain", Domain)
+    level = checks.budget(total, "total")
+    T = checks.whole(surveys, "surveys", least=1, most=MOST_ROUNDS)
+    size = checks.whole(n, "n", least=1)
+    checks.choice(loss, "loss", LOSSES)
+    once = checks.flag(fixed, "fixed")
+    if not LEAST_EPSILON * T <= level <= LARGEST_TOTAL:
+        raise ValueError(
+            f"total must be at most {LARGEST_TOTAL} and at least {LEAST_EPSILON:g} for each of "
+            f"{T} surveys, got {total!r}"
+        )
+    found = []
+    for reports in [1] if once else range(1, T + 1):
+        users = size if once else size * reports // T
+        for name, make in MECHANISMS.items() if users else ():
+            mechanism = make(domain, level / reports)
+            at = worst_case(mechanism, loss) if p is None else p
+            expected = (l1_loss if loss == "l1" else l2_loss)(mechanism, at, users)
+            shown = 1 - (1 - mechanism.revealed_share) ** reports
+            found.append(
+                Plan(
+                    name=name,
+                    mechanism=mechanism,
+                    surveys=T,
+                    reports=reports,
+                    users=users,
+                    keeps="first" if once else "nothing",
+                    total=level,
+                    loss=expected,
+                    revealed=shown,
+                )
+            )
+    return sorted(found, key=lambda one: one.loss)
