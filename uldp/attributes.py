@@ -49,13 +49,6 @@ class OneByOne:
         The same, read-only.
     domain : ProductDomain
         All cells; those are sensitive in which some attribute has a value that is protected.
-
-    Raises
-    ------
-    ValueError
-        If there is no attribute, there are more than 2^26 cells, or two have the same label.
-    TypeError
-        If it is no mapping of names to such mechanisms.
     """
 
     mechanisms: Mapping[str, IndexReports]
@@ -102,11 +95,6 @@ class OneByOne:
         -------
         (n, a) or (a,) ndarray of int
             The report on each of the a attributes, a row for each user.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a value is not in the domain; it may be an answer and is not shown.
         """
         cells = self.domain.indices(values, secret=True, indices=indices)
         generator = checks.generator(rng, "rng")
@@ -128,11 +116,6 @@ class OneByOne:
         -------
         ndarray of int
             With an axis for each attribute, of its number of outputs.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the reports are not what `privatize` can return.
         """
         array = checks.as_array(reports, "reports")
         if array.ndim != 2 or array.shape[1] != len(self.mechanisms):
@@ -155,11 +138,6 @@ class OneByOne:
         -------
         (k,) ndarray
             For the cells of `domain`; `ProductDomain.marginal` sums it up.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the table is not of this shape, or of no reports.
         """
         return _along(self._shares(table), self._decoders).ravel()
 
@@ -175,15 +153,14 @@ class OneByOne:
 
         Raises
         ------
-        ValueError, TypeError
-            If the table is not of this shape or of no reports, or the tolerance is not above 0.
         ArithmeticError
             If the certificate stays above the tolerance.
         """
         shares = self._shares(table)
         tolerance = checks.positive(tolerance, "tolerance")
         matrices = [mechanism.transition_matrix() for mechanism in self._each]
-        back, squared = [Q.T for Q in matrices], [(Q**2).T for Q in matrices]
+        back = [Q.T for Q in matrices]
+        squared = [(Q**2).T for Q in matrices]
         came = shares > 0
 
         def look(q: Array) -> ascent.Place:
@@ -223,11 +200,6 @@ class OneByOne:
             The true distribution of the cells, from which n users are drawn independently.
         n : int
             The number of users, at least 1.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If p is not a distribution over the cells, or n not a whole number of at least 1.
         """
         p = checks.distribution(per_value(self.domain, p, "p"), "p", self.domain.size)
         n = checks.whole(n, "n", least=1)
@@ -249,11 +221,6 @@ class OneByOne:
             The w(x), as `ProductDomain.weights` makes them (see `inference.total`).
         p : (k,) array_like or mapping of label to float
             The distribution, or an estimate of it that sums to 1.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not k finite numbers, or its labels are not those of the cells.
         """
         shape = self.domain.shape
         w = weights_of(self.domain, weights).reshape(shape)

@@ -33,7 +33,8 @@ __all__ = [
 Aim = Loss | Literal["standard_error"]
 AIMS: tuple[Aim, ...] = (*LOSSES, "standard_error")
 
-LEAST_EPSILON, LARGEST_EPSILON = 1e-6, 30.0
+LEAST_EPSILON = 1e-6
+LARGEST_EPSILON = 30.0
 PRECISION = 1e-9
 ROUNDING = 1e-12
 
@@ -91,11 +92,6 @@ def compare(domain: Domain, epsilon: float, n: int, p: PerValue | None = None) -
         The number of users.
     p : (k,) array_like or mapping of label to float, optional
         The distribution at which to forecast TV and MSE; by default the worst case of each.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
     """
     checks.instance(domain, "domain", Domain)
     limit = fundamental_limit(domain, epsilon)
@@ -138,11 +134,6 @@ def users_needed(
     weights : (k,) array_like, collection of labels, or mapping of label to float, optional
         Those of the total (see `losses.total_variance`), if the loss is "standard_error" and only
         then.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
     target = checks.positive(target, "target")
@@ -192,13 +183,6 @@ def epsilon_needed(
     -------
     float
         In nats, 1e-6 to 30, to a relative precision of 1e-9; 1e-6 if that is enough already.
-
-    Raises
-    ------
-    ValueError
-        If ε = 30 is not enough, or an argument is out of its range.
-    TypeError
-        If an argument is of the wrong type.
     """
     if not callable(make):
         raise TypeError(f"make must be callable, got {make!r}")
@@ -210,7 +194,8 @@ def epsilon_needed(
         checks.instance(mechanism, "what make returns", Mechanism)
         return _expected(mechanism, loss, n, p, weights)
 
-    low, high = LEAST_EPSILON, LARGEST_EPSILON
+    low = LEAST_EPSILON
+    high = LARGEST_EPSILON
     if expected(low) <= target:
         return low
     if expected(high) > target:
@@ -261,11 +246,6 @@ def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArr
     -------
     dict of str to (a, b) ndarray
         By the names of `uldp.mechanisms.MECHANISMS`.
-
-    Raises
-    ------
-    ValueError
-        If a number lies outside its range.
     """
     k = checks.whole(k, "k", least=1)
     counts = checks.counts(sizes, "sizes", -1)

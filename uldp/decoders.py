@@ -161,7 +161,8 @@ class SupportDecoder(Decoder):
         if self.names_one:
             squares = (scaled - self.other @ scaled) ** 2
             return self.other @ squares + self.gain * squares
-        noise, own_noise = self.other * self.not_other, self.own * self.not_own
+        noise = self.other * self.not_other
+        own_noise = self.own * self.not_own
         return noise @ scaled**2 + (own_noise - noise) * scaled**2 + weights**2
 
     def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
@@ -198,10 +199,8 @@ class SupportDecoder(Decoder):
     def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
         """Return the mean absolute deviations of the binomial counts over n gain."""
         supported, not_supported = self._probabilities(p)
-        rarer, complement = (
-            np.minimum(supported, not_supported),
-            np.maximum(supported, not_supported),
-        )
+        rarer = np.minimum(supported, not_supported)
+        complement = np.maximum(supported, not_supported)
         return mean_absolute_deviation(n, rarer, complement) / (n * self.gain)
 
     def as_bernoulli(self, x: int) -> Bernoulli:
@@ -324,8 +323,10 @@ class OutcomeDecoder(Decoder):
 
     def _classes(self, p: NDArray[np.float64]) -> list[tuple[NDArray[np.intp], Outcomes]]:
         """Return, for each class, the values of its entries, and how likely they are at p."""
-        S, N = self.sensitive, self.nonsensitive
-        mass_S, mass_N = p[S].sum(), p[N].sum()
+        S = self.sensitive
+        N = self.nonsensitive
+        mass_S = p[S].sum()
+        mass_N = p[N].sum()
         classes = [
             (S, self.sensitive_outcomes(p[S], mass_S - p[S], mass_N)),
             (N, self.nonsensitive_outcomes(p[N], mass_N - p[N], mass_S)),

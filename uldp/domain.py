@@ -66,14 +66,6 @@ class Domain:
     sensitive, nonsensitive : ndarray of int
         Indices of X_S and of the others, X_N, increasing, read-only.
 
-    Raises
-    ------
-    ValueError
-        If there are no values, a label or a sensitive value stands twice, or a sensitive value is
-        not in the domain.
-    TypeError
-        If the labels are neither all strings nor all integers, or a set, which has no order.
-
     Examples
     --------
     >>> Domain(["married", "divorced", "single"], sensitive=["divorced"])
@@ -111,14 +103,6 @@ class Domain:
         -------
         ProductDomain
 
-        Raises
-        ------
-        ValueError
-            If there is no factor, or more than 2^26 cells, two cells have the same label, or what
-            `Domain` refuses.
-        TypeError
-            If an argument is of the wrong type.
-
         Examples
         --------
         >>> used = lambda age, drug: drug == "yes"
@@ -149,9 +133,6 @@ class Domain:
 
         Raises
         ------
-        ValueError, TypeError
-            If there are not k finite numbers, labels are not those of the domain, or the name is no
-            string.
         ModuleNotFoundError
             If pandas is not installed.
         """
@@ -191,13 +172,6 @@ class Domain:
         -------
         ndarray of int
             Of the shape of `values`, () or (n,).
-
-        Raises
-        ------
-        ValueError
-            If a value is not in the domain, or `values` has more than one dimension.
-        TypeError
-            If the values are not of the type of the labels, or with `indices` not integers.
         """
         by_index = checks.flag(indices, "indices")
         try:
@@ -306,11 +280,6 @@ class ProductDomain(Domain):
     ----------
     factors : mapping of str to Domain
         The factors by their names, in order, as domains without sensitive values; read-only.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `Domain.product` says.
     """
 
     factors: Mapping[str, Domain]
@@ -347,12 +316,6 @@ class ProductDomain(Domain):
         -------
         ndarray of int
             Shape () or (n,).
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a factor is missing or unknown, lengths differ, or a value is not of the factor; it
-            may be an answer and is not shown.
         """
         if values.keys() != self.factors.keys():
             raise ValueError(f"values must be of {', '.join(self.factors)}, got {[*values]}")
@@ -379,12 +342,6 @@ class ProductDomain(Domain):
         -------
         ndarray
             With an axis for each name, in the order of the values of the factor.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the vector is not k finite numbers, its labels are not those of the cells, or a name
-            is that of no factor or repeated.
         """
         numbers = checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
         table = numbers.astype(float).reshape(self.shape)
@@ -414,11 +371,6 @@ class ProductDomain(Domain):
         Returns
         -------
         (k,) ndarray
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a name is that of no factor, a value is not of it, or a weight no finite number.
         """
         unknown = levels.keys() - self.factors.keys()
         if unknown:
@@ -501,14 +453,6 @@ def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> 
 
     A mapping or a pandas Series goes by its labels; if it may be partial, what it lacks is 0.
     Anything else goes by position and is returned as it is.
-
-    Raises
-    ------
-    ValueError
-        If a label is missing, unknown or repeated, which the message names, or a number is not
-        finite.
-    TypeError
-        If one is no real number.
     """
     if not _has_labels(values):
         return values
@@ -522,7 +466,8 @@ def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> 
             raise ValueError(f"{name}: {label!r} is not a label of the domain")
         places.append(place)
     times = np.bincount(np.array(places, dtype=np.intp), minlength=domain.size)
-    most, least = int(times.argmax()), int(times.argmin())
+    most = int(times.argmax())
+    least = int(times.argmin())
     if times[most] > 1:
         repeated = domain.labels[most]
         raise ValueError(f"{name} must hold each label once, got {repeated!r} {times[most]} times")

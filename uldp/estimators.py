@@ -27,11 +27,6 @@ def empirical(tally: Tally) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-
-    Raises
-    ------
-    ValueError
-        If the tally is empty.
     """
     checks.instance(tally, "tally", Tally)
     if tally.n == 0:
@@ -60,11 +55,6 @@ def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
     -------
     (k,) ndarray
         A probability vector.
-
-    Raises
-    ------
-    ValueError
-        If the tally is empty or α lies outside (0, 1).
     """
     alpha = checks.open_unit(alpha, "alpha")
     raw = empirical(tally)
@@ -91,11 +81,6 @@ def norm_sub(tally: Tally) -> NDArray[np.float64]:
     -------
     (k,) ndarray
         A probability vector.
-
-    Raises
-    ------
-    ValueError
-        If the tally is empty.
     """
     return projected(empirical(tally))
 

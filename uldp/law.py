@@ -33,13 +33,6 @@ class Law(ABC):
         The values, and which of them are sensitive.
     epsilon : float
         The privacy budget ε, in nats.
-
-    Raises
-    ------
-    ValueError
-        If ε does not lie in 1e-9..500.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     domain: Domain
@@ -92,11 +85,6 @@ class Law(ABC):
         Returns
         -------
         (k, k) ndarray
-
-        Raises
-        ------
-        ValueError, TypeError
-            If p is not k finite numbers, or its labels are not those of the domain.
         """
         given = per_value(self.domain, p, "p")
         vector = checks.numbers(given, "p", (self.domain.size,)).astype(float)

@@ -58,13 +58,6 @@ class Evidence(Summary):
         How many reports name each set.
     revealed : (k - s,) array_like of int
         How many reports reveal each non-sensitive value.
-
-    Raises
-    ------
-    ValueError
-        If an array is of another shape, or a number is negative or not whole.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     sets: NDArray[np.uint8] | None
@@ -141,11 +134,6 @@ def water_filling(counts: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
     """
     c = checks.numbers(counts, "counts", (-1,)).astype(float)
     a = checks.numbers(offsets, "offsets", (c.size,)).astype(float)
@@ -181,8 +169,6 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLi
 
     Raises
     ------
-    ValueError
-        If there are no reports or the tolerance is not above 0.
     ArithmeticError
         If the certificate stays above the tolerance.
     """
@@ -191,7 +177,8 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLi
     if evidence.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     if evidence.sets is None:
-        found, passes = _look(evidence, _fill(evidence)), 0
+        found = _look(evidence, _fill(evidence))
+        passes = 0
     else:
         found, passes = _climb(evidence, evidence.sets, tolerance)
     if found.certificate > tolerance:
@@ -211,7 +198,8 @@ def _climb(
     evidence: Evidence, sets: NDArray[np.uint8], tolerance: float
 ) -> tuple[ascent.Place, int]:
     """Ascend from the uniform distribution."""
-    k, s = evidence.law.domain.size, evidence.law.sensitive.size
+    k = evidence.law.domain.size
+    s = evidence.law.sensitive.size
     start = np.append(np.full(s, 1 / k), np.full(int(k > s), 1 - s / k))
     rows = int(np.count_nonzero(evidence.times)) + 1
     entries = rows * start.size
@@ -244,20 +232,17 @@ def em(
     Returns
     -------
     (k,) ndarray
-
-    Raises
-    ------
-    ValueError
-        If there are no reports or an argument is out of its range.
     """
     checks.instance(evidence, "evidence", Evidence)
-    law, n = evidence.law, evidence.n
+    law = evidence.law
+    n = evidence.n
     p = checks.distribution(per_value(law.domain, start, "start"), "start", law.domain.size)
     steps = checks.whole(steps, "steps", least=0)
     tolerance = checks.nonnegative(tolerance, "tolerance")
     if n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
-    S, N = law.sensitive, law.nonsensitive
+    S = law.sensitive
+    N = law.nonsensitive
     outside, inside = _weights(law)
     for _ in range(steps):
         sums = _sums(evidence, p[S])
@@ -289,11 +274,6 @@ def log_likelihood(evidence: Evidence, p: PerValue) -> float:
     -------
     float
         In nats; -inf if p is 0 at a revealed value.
-
-    Raises
-    ------
-    ValueError
-        If p is not a probability vector over the k values.
     """
     checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
@@ -323,7 +303,9 @@ def _sums(evidence: Evidence, q: NDArray[np.float64], climbing: bool = False) ->
 
 def _look(evidence: Evidence, q: NDArray[np.float64]) -> ascent.Place:
     """Return what is known around the sensitive masses and, if any, that of X_N."""
-    n, s, shown = evidence.n, evidence.law.sensitive.size, evidence.revealed.sum()
+    n = evidence.n
+    s = evidence.law.sensitive.size
+    shown = evidence.revealed.sum()
     outside, inside = _weights(evidence.law)
     sums = _sums(evidence, q[:s], climbing=True)
     lift = np.full(q.size, outside * sums.inverse / n - 1)
@@ -347,7 +329,8 @@ def _forms(
 
     @cache
     def scaled() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        s, nu = evidence.law.sensitive.size, evidence.revealed.size
+        s = evidence.law.sensitive.size
+        nu = evidence.revealed.size
         outside, inside = _weights(evidence.law)
         times = np.append(evidence.times, evidence.revealed.sum())
         forms = np.zeros((times.size, s + (nu > 0)))
@@ -365,7 +348,8 @@ def _forms(
 
 def _spread(evidence: Evidence, q: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return p from the masses of X_S and of X_N."""
-    law, shown = evidence.law, evidence.revealed.sum()
+    law = evidence.law
+    shown = evidence.revealed.sum()
     p = np.empty(law.domain.size)
     p[law.sensitive] = q[: law.sensitive.size]
     if evidence.revealed.size:

@@ -89,13 +89,6 @@ def fundamental_limit(domain: Domain, epsilon: float) -> float:
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError
-        If ε is not a finite number of at least 1e-9.
-    TypeError
-        If an argument is of the wrong type.
     """
     checks.instance(domain, "domain", Domain)
     return saddle(domain.sensitive.size, domain.nonsensitive.size, epsilon).value
@@ -117,14 +110,6 @@ def saddle(s: int, nu: int, epsilon: float) -> Saddle:
     Returns
     -------
     Saddle
-
-    Raises
-    ------
-    ValueError
-        If a number of values is negative or not whole, both are 0, or ε is not a finite number
-        of at least 1e-9.
-    TypeError
-        If an argument is of the wrong type.
     """
     s, nu, epsilon = _checked(s, nu, epsilon)
     if s == 0 or s + nu == 1:
@@ -157,14 +142,6 @@ def single_size_losses(s: int, nu: int, epsilon: float) -> NDArray[np.float64]:
     (s,) ndarray
         For the sizes d = 1, ..., s; infinite for d = s > 1, which tells nothing within X_S. Empty
         for s = 0.
-
-    Raises
-    ------
-    ValueError
-        If a number of values is negative or not whole, both are 0, or ε is not a finite number
-        of at least 1e-9.
-    TypeError
-        If an argument is of the wrong type.
     """
     s, nu, epsilon = _checked(s, nu, epsilon)
     if s == 0 or s + nu == 1:
@@ -187,13 +164,6 @@ def epsilon_from_which_uRR_is_optimal(s: int, nu: int) -> float:
     -------
     float
         In nats.
-
-    Raises
-    ------
-    ValueError
-        If a number of values is negative or not whole, or both are 0.
-    TypeError
-        If an argument is of the wrong type.
     """
     s, nu, _ = _checked(s, nu, 1.0)
     if s <= 1 or (s == 2 and nu <= 1):
@@ -222,8 +192,11 @@ class _Game:
 
     def __init__(self, s: int, nu: int, epsilon: float) -> None:
         epsilon = min(epsilon, NOTHING_CHANGES_ABOVE)
-        self.s, self.nu, self.epsilon = s, nu, epsilon
-        self._noise, self._growth = s * math.exp(-epsilon), -math.expm1(-epsilon)
+        self.s = s
+        self.nu = nu
+        self.epsilon = epsilon
+        self._noise = s * math.exp(-epsilon)
+        self._growth = -math.expm1(-epsilon)
         self._present = np.array([s > 1, nu > 1, nu > 0])
         self._costs = np.array([(s - 1) ** 2 / s, 1 - 1 / max(nu, 1), 1 / s + 1 / max(nu, 1)])
 
@@ -233,9 +206,12 @@ class _Game:
 
     def play(self, mass: float, sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> _Play:
         """Return f and its derivatives at a mass and weights on some sizes."""
-        kept, present = self._growth * sizes, self._present
-        total, subset = self._noise + kept, self._noise + mass * kept
-        share, none = kept / subset, np.zeros(kept.size)
+        kept = self._growth * sizes
+        present = self._present
+        total = self._noise + kept
+        subset = self._noise + mass * kept
+        share = kept / subset
+        none = np.zeros(kept.size)
         costs = (self._costs * [1, 1 - mass, 1 - mass])[present]
         cost_slopes = (self._costs * [0, -1, -1])[present]
         informations = np.array(
@@ -266,13 +242,15 @@ class _Game:
     def single_size_values(self, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the largest f over σ with all weight on one size, a + b·σ - (1/s + 1/ν)·σ²."""
         kept = self._growth * sizes
-        total, noise = self._noise + kept, self._noise / kept
+        total = self._noise + kept
+        noise = self._noise / kept
         with np.errstate(divide="ignore", invalid="ignore"):
             of_S = self._costs[0] * total / (self._growth * (self.s - sizes))
         of_S = of_S if self.s > 1 else np.zeros(1)
         if not self.nu:
             return of_S * (1 + noise)
-        of_N, curvature = self._costs[1] * total / kept, self._costs[2]
+        of_N = self._costs[1] * total / kept
+        curvature = self._costs[2]
         at_0 = of_S * noise + of_N + curvature * noise
         slope = of_S - of_N + curvature * (1 - noise)
         worst = np.clip(slope / (2 * curvature), 0, 1)
@@ -312,7 +290,8 @@ def clipped_root(decreasing: Callable[[float], float], high: float) -> float:
 
 
 def _checked(s: int, nu: int, epsilon: float) -> tuple[int, int, float]:
-    s, nu = checks.whole(s, "s", least=0), checks.whole(nu, "nu", least=0)
+    s = checks.whole(s, "s", least=0)
+    nu = checks.whole(nu, "nu", least=0)
     if s + nu == 0:
         raise ValueError("s and nu must not both be 0, got 0 and 0")
     return s, nu, checks.budget(epsilon, "epsilon")

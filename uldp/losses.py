@@ -59,11 +59,6 @@ def variances(law: Law, p: PerValue) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-
-    Raises
-    ------
-    ValueError
-        If p is not a distribution over the domain.
     """
     checks.instance(law, "law", Law)
     return law.decoder.variances(_distribution(law, p))
@@ -82,14 +77,6 @@ def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> flo
         The true distribution, from which n users are drawn independently. By default the largest
         variance over all of them, which is that over c of the least mean square of the distance
         from c, min_c max_x E[(D_y · w - c)² | x], by the minimax theorem.
-
-    Raises
-    ------
-    ValueError
-        If the weights are neither k finite numbers nor of labels, or p is not a distribution over
-        the domain.
-    TypeError
-        If an argument is of the wrong type.
     """
     checks.instance(law, "law", Law)
     w = weights_of(law.domain, weights)
@@ -98,7 +85,8 @@ def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> flo
     if p is not None:
         p = _distribution(law, p)
         return max(float(p @ moments - (p @ w) ** 2), 0.0)
-    low, high = float(w.min()), float(w.max())
+    low = float(w.min())
+    high = float(w.max())
 
     def largest_square(c: float) -> float:
         return float((moments - 2 * c * w + c**2).max())
@@ -131,8 +119,7 @@ def l1_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
     Raises
     ------
     ValueError
-        If p is not a distribution over the domain, n is not a whole number of at least 1, or a
-        block design of several sizes and so many users would take too many terms.
+        If a block design of several sizes and so many users would take too many terms.
     """
     checks.instance(law, "law", Law)
     n = checks.whole(n, "n", least=1)
@@ -158,11 +145,6 @@ def l2_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
         The number of users, at least 1.
     exact : bool, optional
         True or False, which makes no difference.
-
-    Raises
-    ------
-    ValueError
-        If p is not a distribution over the domain, or n not a whole number of at least 1.
     """
     n = checks.whole(n, "n", least=1)
     checks.flag(exact, "exact")
@@ -187,11 +169,6 @@ def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-
-    Raises
-    ------
-    ValueError
-        If the loss is neither of the two.
     """
     mass = worst_case_mass(law, loss)
     p = np.empty(law.domain.size)
@@ -217,15 +194,11 @@ def worst_case_mass(law: Law, loss: Loss) -> float:
         Any mechanism.
     loss : {"l1", "l2"}
         The loss.
-
-    Raises
-    ------
-    ValueError
-        If the loss is neither of the two.
     """
     checks.instance(law, "law", Law)
     checks.choice(loss, "loss", LOSSES)
-    S, N = law.sensitive, law.nonsensitive
+    S = law.sensitive
+    N = law.nonsensitive
     if not S.size or not N.size:
         return float(S.size > 0)
     in_S, in_N = (law.decoder.as_bernoulli(members[0]) for members in (S, N))

@@ -83,14 +83,6 @@ class Tally(Summary):
     counts : array_like of int, of shape `law.tally_shape`, or mapping of label to int
         For each value the number of reports that support it, shape (k,), unless the mechanism says
         otherwise.
-
-    Raises
-    ------
-    ValueError
-        If n or a count is negative, not whole or above 2^53, labels are not those of the domain, or
-        no n reports have these counts.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     n: int
@@ -99,7 +91,8 @@ class Tally(Summary):
     def __post_init__(self) -> None:
         super().__post_init__()
         n = checks.whole(self.n, "n", least=0, most=MOST_REPORTS)
-        shape, domain = self.law.tally_shape, self.law.domain
+        shape = self.law.tally_shape
+        domain = self.law.domain
         given = per_value(domain, self.counts, "counts")
         if given is not self.counts and shape != (domain.size,):
             raise TypeError(f"counts must be an array of shape {shape} here, got {self.counts!r}")

@@ -81,17 +81,22 @@ def climb(
     tolerance : float
         What the certificate shall meet.
     """
-    here, passes = look(start), 1
-    exact, patience, stuck = few, PATIENCE, False
+    here = look(start)
+    passes = 1
+    exact = few
+    patience = PATIENCE
+    stuck = False
     while here.certificate > tolerance and passes < MOST_PASSES:
         if passes > patience and forms:
-            exact, patience = True, MOST_PASSES
+            exact = True
+            patience = MOST_PASSES
         target = newton_target(here.q, forms(here.q)) if exact and forms else scaled_target(here)
         rise = float(here.lift @ (target - here.q))
         if rise <= 0:
             if stuck or not forms:
                 break
-            exact, stuck = not exact, True
+            exact = not exact
+            stuck = True
             continue
         stuck = False
         share = _largest_share(here.q, target, positive)
@@ -123,7 +128,8 @@ def scaled_target(here: Place) -> Array:
 
     target, ahead = top(0.0)
     low, high = sorted((0.0, ahead))
-    before, t = 0.0, ahead
+    before = 0.0
+    t = ahead
     for _ in range(MOST_SECANTS):
         if not low <= t <= high:
             t = (low + high) / 2
@@ -132,7 +138,9 @@ def scaled_target(here: Place) -> Array:
         if excess in (0.0, ahead) or not low < high:
             break
         secant = t - excess * (t - before) / (excess - ahead)
-        before, ahead, t = t, excess, secant
+        before = t
+        ahead = excess
+        t = secant
     return target
 
 
@@ -159,7 +167,8 @@ def nearest(center: Array, weights: Array) -> Array:
     """
     price = center * weights
     highest = price.max()
-    price, center = price - highest, center - highest / weights
+    price = price - highest
+    center = center - highest / weights
     order = np.argsort(-price)
     level = (np.cumsum(center[order]) - 1) / np.cumsum(1 / weights[order])
     served = np.flatnonzero(price[order] > level)

@@ -57,7 +57,8 @@ def probability(x: Floats, n: Floats, mean: Floats) -> Floats:
     x, n, mean : (k,) ndarray
         Whole numbers 0 to n, the numbers of trials, and the means nm, 0 to n; n may be (1,).
     """
-    above, rest = x - mean, n - x
+    above = x - mean
+    rest = n - x
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distance = xlog1py(x, above / mean) + xlog1py(rest, -above / (n - mean))
         correction = _stirling_error(n) - _stirling_error(x) - _stirling_error(rest)

@@ -94,7 +94,8 @@ class ByteLaw:
 
     def _settle(self, number: int, rng: np.random.Generator) -> int:
         """Draw further digits of a uniform number until it is told apart from all bounds."""
-        digits, total = 64, self.total
+        digits = 64
+        total = self.total
         while any(number * total < b << digits < (number + 1) * total for b in self.bounds):
             number = number << 64 | int(_words(rng, 1)[0])
             digits += 64

@@ -41,11 +41,13 @@ def mean_absolute_value(
     values, place = np.unique(values, return_inverse=True)
     merged = np.bincount(place, weights=probabilities)
     order = np.argsort(merged)[np.count_nonzero(merged == 0) :]
-    values, merged = values[order], merged[order]
+    values = values[order]
+    merged = merged[order]
     if values.size == 1:
         return float(n * abs(values[0]))
     rest: NDArray[np.int64] = np.array([n], dtype=np.int64)
-    total, weight = np.zeros(1), np.ones(1)
+    total = np.zeros(1)
+    weight = np.ones(1)
     shares = merged / np.cumsum(merged[::-1])[::-1]
     for value, share in zip(values[:-2], shares[:-2], strict=True):
         least, most = _likely(rest, share)
@@ -60,8 +62,11 @@ def mean_absolute_value(
         times = np.arange(parent.size) - first[parent] + least[parent]
         trials = rest[parent].astype(float)
         weight = weight[parent] * probability(times.astype(float), trials, trials * share)
-        total, rest = total[parent] + value * times, rest[parent] - times
-    share, scale, trials = shares[-2], values[-2] - values[-1], rest.astype(float)
+        total = total[parent] + value * times
+        rest = rest[parent] - times
+    share = shares[-2]
+    scale = values[-2] - values[-1]
+    trials = rest.astype(float)
     centre = -(total + values[-1] * rest) / scale
     below = np.floor(centre)
     deviation = (rest * share - centre) * (2 * tail(below, trials, share) - 1)
@@ -74,7 +79,9 @@ def mean_absolute_value(
 
 def _likely(n: NDArray[np.int64], m: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return bounds of binomial numbers that hold but with probability 10^-18 each (Bernstein)."""
-    mean, third = n * m, -LOGARITHM_OF_TAIL / 3
+    mean = n * m
+    third = -LOGARITHM_OF_TAIL / 3
     reach = third + np.sqrt(third**2 + 6 * third * mean * (1 - m))
-    least, most = np.maximum(np.ceil(mean - reach), 0), np.minimum(np.floor(mean + reach), n)
+    least = np.maximum(np.ceil(mean - reach), 0)
+    most = np.minimum(np.floor(mean + reach), n)
     return least.astype(np.int64), most.astype(np.int64)

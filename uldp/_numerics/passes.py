@@ -92,7 +92,8 @@ def _in_numpy(
     climbing: bool,
 ) -> tuple[Array, Array]:
     """Return the sums over all sets, and those of 1/L and 1/L² over each value of each byte."""
-    scalars, by_byte = np.zeros(3), np.zeros((2, len(sets), 256 * COPIES))
+    scalars = np.zeros(3)
+    by_byte = np.zeros((2, len(sets), 256 * COPIES))
     for chunk in chunks(times.size, SETS_AT_ONCE):
         mass, found = np.zeros((2, times[chunk].size))
         for table, column in zip(tables, sets, strict=True):
@@ -131,7 +132,8 @@ def _in_threads(
 ) -> tuple[Array, Array]:
     """Return the sums over all sets, and those of 1/L and 1/L² over each bit."""
     count = -(-times.size // SETS_IN_CACHE)
-    scalars, by_bit = np.zeros((count, 3)), np.zeros((count, 2, len(sets), 8))
+    scalars = np.zeros((count, 3))
+    by_bit = np.zeros((count, 2, len(sets), 8))
     workers = min(_threads(), count)
     edges = [count * worker // workers for worker in range(workers + 1)]
     common = np.ascontiguousarray(sets), times, tables, base, slope, climbing
@@ -164,19 +166,23 @@ def _over_chunks(
     by_bit: Any,
 ) -> None:
     """Write the sums over each chunk of `size` sets, from number `first`, for Numba to compile."""
-    mass, weights = np.empty(size), np.empty((size, 2))
+    mass = np.empty(size)
+    weights = np.empty((size, 2))
     totals = np.empty((4, 256, 2))
     for chunk in range(len(scalars)):
         start = (first + chunk) * size
         m = min(size, times.size - start)
         mass[:m] = 0.0
         for byte in range(0, len(sets) - 1, 2):
-            table, column = tables[byte], sets[byte]
-            next_table, next_column = tables[byte + 1], sets[byte + 1]
+            table = tables[byte]
+            column = sets[byte]
+            next_table = tables[byte + 1]
+            next_column = sets[byte + 1]
             for i in range(m):
                 mass[i] += table[column[start + i]] + next_table[next_column[start + i]]
         if len(sets) % 2:
-            table, column = tables[-1], sets[-1]
+            table = tables[-1]
+            column = sets[-1]
             for i in range(m):
                 mass[i] += table[column[start + i]]
         for i in range(m):
@@ -193,7 +199,8 @@ def _over_chunks(
             totals[:] = 0.0
             if climbing:
                 for i in range(m):
-                    copy, value = i & 3, column[start + i]
+                    copy = i & 3
+                    value = column[start + i]
                     totals[copy, value, 0] += weights[i, 0]
                     totals[copy, value, 1] += weights[i, 1]
             else:

@@ -125,7 +125,8 @@ def column_counts(
     places = np.arange(-1.0, size + 1)
     for x, left in enumerate(range(included.size, 0, -1)):
         (occupied,) = users.sum(axis=0).nonzero()
-        first, end = occupied[0], occupied[-1] + 1
+        first = occupied[0]
+        end = occupied[-1] + 1
         waiting = users[:, first:end]
         arrived = np.zeros(end - first, dtype=np.int64)
         for row, own in enumerate((included[x], excluded[x])):

@@ -95,14 +95,6 @@ def bootstrap(
     -----
     UserWarning
         If entries are doubtful.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two reports, they do not fit the mechanism or the method, there is
-        no such method, or a number is out of its range.
-    TypeError
-        If an argument is of the wrong type.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
     checks.choice(method, "method", METHODS)

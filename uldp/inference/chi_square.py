@@ -69,17 +69,15 @@ def goodness_of_fit(tally: Tally, p: PerValue) -> ChiSquare:
     Raises
     ------
     ValueError
-        If the tally is empty, p is not a distribution over its domain, or a block design has more
-        than 3,000 values.
-    TypeError
-        If an argument is of the wrong type.
+        If a block design has more than 3,000 values.
     """
     estimate = empirical(tally)
     domain = tally.law.domain
     p = checks.distribution(per_value(domain, p, "p"), "p", domain.size)
     if not isinstance(tally.law.decoder, SupportDecoder):
         _check_size(p.size, "tally")
-    form, size = _form(tally.law, p), np.array([tally.n])
+    form = _form(tally.law, p)
+    size = np.array([tally.n])
     return _chi_square([form], size, np.eye(1), (estimate - p)[np.newaxis])
 
 
@@ -108,10 +106,7 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     Raises
     ------
     ValueError
-        If there are fewer than two tallies, one is empty, their values differ, or with block
-        designs among them the values times the tallies but one are more than 3,000.
-    TypeError
-        If one is no tally.
+        If, with block designs among them, the values times the tallies but one are more than 3,000.
     """
     if len(tallies) < 2:
         raise ValueError(f"tallies must be two or more, got {len(tallies)}")
@@ -150,7 +145,8 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
 
 def _is_reported(tally: Tally) -> NDArray[np.bool_]:
     """Tell of which values anything is reported: those of X_N must be revealed."""
-    decoder, reported = tally.law.decoder, np.abs(empirical(tally)) > ROUNDING
+    decoder = tally.law.decoder
+    reported = np.abs(empirical(tally)) > ROUNDING
     if isinstance(decoder, BlockDecoder):
         N = decoder.nonsensitive
         reported[N] = tally.counts.reshape(-1, reported.size)[0, N] > 0

@@ -40,13 +40,6 @@ def covariance(tally: Tally) -> NDArray[np.float64]:
     Returns
     -------
     (k, k) ndarray
-
-    Raises
-    ------
-    ValueError
-        If the tally has fewer than two reports.
-    TypeError
-        If it is no tally.
     """
     estimate = at_least_two(tally)
     moment = tally.law.second_moment(estimate)
@@ -73,15 +66,10 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-
-    Raises
-    ------
-    ValueError
-        If the tally has fewer than two reports.
-    TypeError
-        If it is no tally.
     """
-    estimate, n, decoder = at_least_two(tally), tally.n, tally.law.decoder
+    estimate = at_least_two(tally)
+    n = tally.n
+    decoder = tally.law.decoder
     if isinstance(decoder, SupportDecoder):
         spread = np.sqrt(tally.counts / n * ((n - tally.counts) / n) / (n - 1))
         return spread / decoder.gain
@@ -102,7 +90,9 @@ def at_least_two(tally: Tally, name: str = "tally") -> NDArray[np.float64]:
 
 def total_variance(tally: Tally, weights: NDArray[np.float64]) -> float:
     """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
-    estimate, n, law = at_least_two(tally), tally.n, tally.law
+    estimate = at_least_two(tally)
+    n = tally.n
+    law = tally.law
     unbiased = _quadratic(law, estimate, weights)
     squares = np.abs(law.decoder.variances(estimate) + estimate**2)
     if unbiased < -ROUNDING * (weights**2 @ squares):

@@ -62,13 +62,6 @@ def intervals(
     -------
     (k, 2) ndarray
         The lower and the upper end for each value.
-
-    Raises
-    ------
-    ValueError
-        If the tally is empty or the level lies outside (0, 1).
-    TypeError
-        If an argument is of the wrong type.
     """
     estimate = empirical(tally)
     missed = 1 - checks.open_unit(level, "level")
@@ -108,7 +101,8 @@ def exact(
 def _of_counts(decoder: SupportDecoder, tally: Tally, missed: float) -> NDArray[np.float64]:
     """Return the images of the exact intervals of the counts."""
     low, not_high = exact_interval(tally.counts, tally.n, missed)
-    above, below = low - decoder.other, decoder.not_other - not_high
+    above = low - decoder.other
+    below = decoder.not_other - not_high
     return np.stack([above / decoder.gain, below / decoder.gain], axis=1)
 
 

@@ -74,7 +74,8 @@ class EstimateTable:
         return pandas.DataFrame(columns, index=pandas.Index(self.domain.labels, name="value"))
 
     def __repr__(self) -> str:
-        names, rows = ["value", *self._names], list(self._rows())
+        names = ["value", *self._names]
+        rows = list(self._rows())
         width = max(len(row[0]) for row in [names, *rows])
         lines = [
             f"{label:<{width}}" + "".join(f"{cell:>16}" for cell in cells)
@@ -168,15 +169,9 @@ def summary(tally: Tally, level: float = 0.95) -> EstimateTable:
     -------
     EstimateTable
         It prints, renders in a notebook, and gives a data frame by `EstimateTable.to_pandas`.
-
-    Raises
-    ------
-    ValueError
-        If the tally is empty or the level lies outside (0, 1).
-    TypeError
-        If an argument is of the wrong type.
     """
-    estimate, ends = empirical(tally), intervals(tally, level)
+    estimate = empirical(tally)
+    ends = intervals(tally, level)
     errors = standard_errors(tally) if tally.n > 1 else np.full(estimate.size, np.nan)
     domain = tally.law.domain
     return EstimateTable(domain, tally.n, float(level), estimate, errors, *ends.T)

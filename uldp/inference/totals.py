@@ -104,24 +104,18 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
     Returns
     -------
     Total
-
-    Raises
-    ------
-    ValueError
-        If the tally has fewer than two reports, the weights are neither k finite numbers nor of
-        labels, or the level lies outside (0, 1).
-    TypeError
-        If an argument is of the wrong type.
     """
     checks.instance(tally, "tally", Tally)
     weights = weights_of(tally.law.domain, weights)
     missed = 1 - checks.open_unit(level, "level")
-    estimate, sums_to_one = at_least_two(tally), tally.law.decoder.sums_to_one
+    estimate = at_least_two(tally)
+    sums_to_one = tally.law.decoder.sums_to_one
     scale = float(np.abs(weights).max()) or 1.0
     weights /= scale
     base = float(weights.min()) if sums_to_one else 0.0
     weights -= base
-    value, variance = float(weights @ estimate), total_variance(tally, weights)
+    value = float(weights @ estimate)
+    variance = total_variance(tally, weights)
     ends = base + np.array([value, *_ends(tally, weights, value, missed)])
     value, low, high = map(float, scale * ends)
     return Total(value, scale * math.sqrt(variance), low, high)
@@ -167,14 +161,6 @@ def difference(
     -------
     Total or Change
         The later less the earlier: a `Total` if weights are given, otherwise a labelled table.
-
-    Raises
-    ------
-    ValueError
-        If a tally has fewer than two reports, the values differ, the weights are neither k finite
-        numbers nor of labels, or the level lies outside (0, 1).
-    TypeError
-        If an argument is of the wrong type.
     """
     estimates = at_least_two(before, "before"), at_least_two(after, "after")
     if before.law.domain.labels != after.law.domain.labels:
@@ -185,7 +171,8 @@ def difference(
     simultaneous = checks.flag(simultaneous, "simultaneous")
     fewest = min(before.n, after.n)
     if weights is not None:
-        first, second = total(before, weights, level), total(after, weights, level)
+        first = total(before, weights, level)
+        second = total(after, weights, level)
         return Total(*map(float, _change(fewest, vars(first).values(), vars(second).values())))
     sure = (
         (estimate, standard_errors(tally), *intervals(tally, level, simultaneous).T)
@@ -221,14 +208,6 @@ def personalized(
     Returns
     -------
     PersonalizedTotal
-
-    Raises
-    ------
-    ValueError
-        If the tally has fewer than two reports, the weights are neither k finite numbers nor of
-        labels, a tag is unknown or has no distribution, or the level lies outside (0, 1).
-    TypeError
-        If an argument is of the wrong type, or the tally's mechanism is not over a `TaggedDomain`.
     """
     checks.instance(tally, "tally", Tally)
     domain = tally.law.domain

@@ -47,13 +47,6 @@ class Mechanism(Law):
         The values, and which of them are sensitive.
     epsilon : float
         The privacy budget ε, in nats.
-
-    Raises
-    ------
-    ValueError
-        If ε does not lie in 1e-9..500.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     names: ClassVar[Names] = {}
@@ -102,13 +95,6 @@ class Mechanism(Law):
         ----------
         reports : array_like
             What `privatize` returned, for any number of users. Tallies of parts add up.
-
-        Raises
-        ------
-        ValueError
-            If a report is one that this mechanism cannot produce.
-        TypeError
-            If the reports are not of this mechanism's type.
         """
         checked = self.check(reports)
         return Tally(self, len(checked), self._count(checked))
@@ -125,13 +111,6 @@ class Mechanism(Law):
         -------
         (n, ...) ndarray
             Of `report_dtype`, one report along the first axis.
-
-        Raises
-        ------
-        ValueError
-            If a report is one that this mechanism cannot produce.
-        TypeError
-            If the reports are not of this mechanism's type.
         """
         array = self._as_reports(reports)
         for met, condition in self._conditions(array):
@@ -150,13 +129,6 @@ class Mechanism(Law):
         Returns
         -------
         (n,) ndarray of bool
-
-        Raises
-        ------
-        ValueError
-            If the reports have another shape than this mechanism's, or do not fit their type.
-        TypeError
-            If they are not integers.
         """
         array = self._as_reports(reports)
         possible = np.ones(len(array), dtype=np.bool_)
@@ -166,7 +138,8 @@ class Mechanism(Law):
 
     def _as_reports(self, reports: ArrayLike) -> NDArray[Any]:
         """Return reports of the mechanism's type, one along the first axis."""
-        array, dtype = checks.integers(reports, "reports"), self.report_dtype
+        array = checks.integers(reports, "reports")
+        dtype = self.report_dtype
         if (
             array.ndim - dtype.ndim not in (0, 1)
             or array.shape[array.ndim - dtype.ndim :] != dtype.shape
@@ -193,12 +166,6 @@ class Mechanism(Law):
             How many users hold each value.
         rng : optional
             What `numpy.random.default_rng` takes.
-
-        Raises
-        ------
-        ValueError
-            If the counts are not k whole numbers of 0 or more, 2^53 in all at most, or their labels
-            are not those of the domain.
         """
         given = per_value(self.domain, true_counts, "true_counts")
         counts = checks.counts(given, "true_counts", self.domain.size)
@@ -227,12 +194,6 @@ class Mechanism(Law):
         Returns
         -------
         (k,) ndarray
-
-        Raises
-        ------
-        ValueError
-            If there are no reports, they do not fit the mechanism or the method, or there is no
-            such method.
         """
         checks.choice(method, "method", (*OF_TALLIES, "em", "mle"))
         if method in OF_TALLIES:
@@ -255,7 +216,7 @@ class Mechanism(Law):
         Raises
         ------
         ValueError, TypeError
-            If the reports are not of this mechanism, or a tally does not do.
+            If the likelihood needs the reports themselves, and a tally is given.
         """
 
     def maximum_likelihood(
@@ -272,8 +233,6 @@ class Mechanism(Law):
 
         Raises
         ------
-        ValueError
-            If there are no reports, they do not fit the mechanism, or the tolerance is not above 0.
         ArithmeticError
             If the certificate stays above the tolerance.
         """

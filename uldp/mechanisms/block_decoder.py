@@ -46,18 +46,25 @@ class BlockLaw:
     def __init__(
         self, s: int, nu: int, epsilon: float, sizes: tuple[tuple[int, float], ...]
     ) -> None:
-        self.s, self.nu = s, nu
+        self.s = s
+        self.nu = nu
         self.sizes = d = np.array([size for size, _ in sizes], dtype=np.int64)
         self.weights = np.array([weight for _, weight in sizes], dtype=np.float64)
         self.weights /= self.weights.sum()
-        shrink, growth = np.exp(-epsilon), -np.expm1(-epsilon)
-        members, others, scale = max(s, 1), max(s - 1, 1), d + (s - d) * shrink
-        self.own, self.not_own = d / scale, (s - d) * shrink / scale
+        shrink = np.exp(-epsilon)
+        growth = -np.expm1(-epsilon)
+        members = max(s, 1)
+        others = max(s - 1, 1)
+        scale = d + (s - d) * shrink
+        self.own = d / scale
+        self.not_own = (s - d) * shrink / scale
         self.fellow = (self.own * (d - 1) + self.not_own * d) / others
         self.not_fellow = (s - d) * (d + (s - 1 - d) * shrink) / (others * scale)
         self.gain = d * (s - d) * growth / (others * scale)
-        self.hidden, self.shown = s * shrink / scale, d * growth / scale
-        self.held, self.not_held = d / members, (s - d) / members
+        self.hidden = s * shrink / scale
+        self.shown = d * growth / scale
+        self.held = d / members
+        self.not_held = (s - d) / members
         self.revealed = float(self.weights @ self.shown) if s else 1.0
         lock_arrays(self)
 
@@ -67,7 +74,9 @@ class BlockLaw:
         They are those of a user who holds one of the two, a third sensitive value, or one of X_N;
         the last one with the chance to send a set at all.
         """
-        d, others, thirds = self.sizes[size], max(self.s - 1, 1), max(self.s - 2, 1)
+        d = self.sizes[size]
+        others = max(self.s - 1, 1)
+        thirds = max(self.s - 2, 1)
         with_own = self.own[size] * (d - 1) / others
         with_neither = (with_own * (d - 2) + self.not_own[size] * d * (d - 1) / others) / thirds
         return with_own, with_neither, self.hidden[size] * self.held[size] * (d - 1) / others
@@ -89,8 +98,10 @@ class BlockLaw:
             What P is applied to.
         """
         with_own, with_neither, of_foreign = self.pairs(size)
-        of_all, lean = with_neither * p.sum() + of_foreign * foreign, with_own - with_neither
-        rest, rest_p = w.sum(axis=0) - w, p @ w - p[:, None] * w
+        of_all = with_neither * p.sum() + of_foreign * foreign
+        lean = with_own - with_neither
+        rest = w.sum(axis=0) - w
+        rest_p = p @ w - p[:, None] * w
         applied: NDArray[np.float64] = of_all * rest + lean * (p[:, None] * rest + rest_p)
         return applied
 
@@ -140,8 +151,10 @@ class BlockDecoder(OutcomeDecoder):
         mass: float,
     ) -> None:
         super().__init__(sensitive, nonsensitive)
-        self.law, self.mass = law, mass
-        s, nu = max(law.s, 1), max(law.nu, 1)
+        self.law = law
+        self.mass = mass
+        s = max(law.s, 1)
+        nu = max(law.nu, 1)
         reached = mass + law.hidden * (1 - mass)
         excess = law.shown * (1 - mass) / reached
         mean_excess = float(law.weights @ excess)
@@ -166,7 +179,8 @@ class BlockDecoder(OutcomeDecoder):
         """Return the estimate from a tally's counts; it sums to 1."""
         law = self.law
         table = counts.reshape(-1, law.s + law.nu)
-        held, revealed = table[: law.sizes.size, self.sensitive], table[0, self.nonsensitive]
+        held = table[: law.sizes.size, self.sensitive]
+        revealed = table[0, self.nonsensitive]
         sets = held.sum(axis=1) / law.sizes
         total = np.empty(law.s + law.nu)
         total[self.sensitive] = self.contrast @ held + (
@@ -185,9 +199,12 @@ class BlockDecoder(OutcomeDecoder):
         The row of a set A is that of no value in it, plus the contrast for each value of A; so M
         follows from how often A holds a value, and two of them.
         """
-        law, S, N = self.law, self.sensitive, self.nonsensitive
+        law = self.law
+        S = self.sensitive
+        N = self.nonsensitive
         w = weights.reshape(p.size, -1)
-        mass_S, mass_N = p[S].sum(), p[N].sum()
+        mass_S = p[S].sum()
+        mass_N = p[N].sum()
         applied = np.zeros_like(w)
         for i, weight in enumerate(law.weights):
             sent = law.hidden[i] * mass_N
@@ -213,13 +230,18 @@ class BlockDecoder(OutcomeDecoder):
 
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E[(D_y · w)²] by the value behind the report y, in O(k) for each size."""
-        law, S, N = self.law, self.sensitive, self.nonsensitive
-        own, of_N = weights[S], weights[N].sum()
-        rest, rest_squares = own.sum() - own, own @ own - own**2
+        law = self.law
+        S = self.sensitive
+        N = self.nonsensitive
+        own = weights[S]
+        of_N = weights[N].sum()
+        rest = own.sum() - own
+        rest_squares = own @ own - own**2
         moments = np.zeros(weights.size)
         for i, weight in enumerate(law.weights):
             with_own, with_neither, of_foreign = law.pairs(i)
-            start, contrast = self.outside[i] * own.sum() + self.hidden[i] * of_N, self.contrast[i]
+            start = self.outside[i] * own.sum() + self.hidden[i] * of_N
+            contrast = self.contrast[i]
             mean = law.own[i] * own + law.fellow[i] * rest
             square = law.own[i] * own**2 + law.fellow[i] * rest_squares
             square += 2 * with_own * own * rest + with_neither * (rest**2 - rest_squares)
@@ -236,7 +258,9 @@ class BlockDecoder(OutcomeDecoder):
 
     def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least and the largest D_y · w over all reports y, in O(k log k)."""
-        law, own, of_N = self.law, np.sort(weights[self.sensitive]), weights[self.nonsensitive]
+        law = self.law
+        own = np.sort(weights[self.sensitive])
+        of_N = weights[self.nonsensitive]
         sums = np.append(0, np.cumsum(own))
         start = self.outside * own.sum() + self.hidden * of_N.sum()
         values = np.concatenate(
@@ -259,7 +283,9 @@ class BlockDecoder(OutcomeDecoder):
 
         It needs sensitive and non-sensitive values.
         """
-        law, s, nu = self.law, self.law.s, self.law.nu
+        law = self.law
+        s = self.law.s
+        nu = self.law.nu
         of_sets = (
             self.contrast**2 * law.sizes * law.not_held
             + (1 - self.foreign_mass) ** 2 / s

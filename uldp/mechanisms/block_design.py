@@ -65,14 +65,6 @@ class UtilityOptimizedBlockDesign(SetReports):
         least worst-case l2 loss (`limits.saddle`), the probabilities rounded to 12 digits so that
         they are the same on all machines. Sizes are kept, and can be given, as a tuple of pairs
         (size, probability) in increasing order; () if no value is sensitive.
-
-    Raises
-    ------
-    ValueError
-        If ε does not lie in 1e-9..500, a size is out of its range, or the probabilities are
-        negative or do not sum to 1.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     names: ClassVar[Names] = {"uBD": {}}
@@ -106,13 +98,15 @@ class UtilityOptimizedBlockDesign(SetReports):
     @property
     def tally_shape(self) -> tuple[int, ...]:
         """(k,) for one size at most, (number of sizes, k) for several."""
-        rows, k = len(self._sizes), self.domain.size
+        rows = len(self._sizes)
+        k = self.domain.size
         return (rows, k) if rows > 1 else (k,)
 
     @cached_property
     def outputs(self) -> NDArray[Any]:
         """All reports: the sets, size by size, then the non-sensitive values."""
-        s, values = self.sensitive.size, self.nonsensitive.size
+        s = self.sensitive.size
+        values = self.nonsensitive.size
         self._check_matrix_size()
         sets = np.zeros((self.output_count, s), dtype=np.bool_)
         members = (m for size, _ in self._sizes for m in combinations(range(s), size))
@@ -136,11 +130,14 @@ class UtilityOptimizedBlockDesign(SetReports):
         return self._law.revealed if self.nonsensitive.size else 0.0
 
     def _matrix(self) -> NDArray[np.float64]:
-        law, s, protected = self._law, self.sensitive.size, self.protected
+        law = self._law
+        s = self.sensitive.size
+        protected = self.protected
         sets = self._sets.unpack(self._sets_of(self.outputs[protected]))
         size = np.searchsorted(law.sizes, sets.sum(axis=1))
         each = law.weights / [float(comb(s, d)) for d in law.sizes.tolist()]
-        with_own, without_own = each * law.own / law.held, each * law.hidden
+        with_own = each * law.own / law.held
+        without_own = each * law.hidden
         matrix = np.zeros((self.domain.size, protected.size))
         matrix[:, protected] = without_own[size]
         matrix[np.ix_(self.sensitive, protected)] = np.where(
@@ -186,7 +183,8 @@ class UtilityOptimizedBlockDesign(SetReports):
 
     def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
         yield from super()._conditions(reports)
-        allowed, sizes = [size for size, _ in self._sizes], self._sets.sizes(self._sets_of(reports))
+        allowed = [size for size, _ in self._sizes]
+        sizes = self._sets.sizes(self._sets_of(reports))
         met = np.where(self._revealed(reports) > 0, sizes == 0, np.isin(sizes, allowed))
         yield met, f"reveal a value or hold a set of {allowed} sensitive ones"
 
@@ -194,7 +192,8 @@ class UtilityOptimizedBlockDesign(SetReports):
         """Yield that each report is a whole set, or reveals a value."""
         yield from super().count_conditions(counts, n)
         table = counts.reshape(-1, self.domain.size)
-        held, revealed = table[:, self.sensitive], int(table[0, self.nonsensitive].sum())
+        held = table[:, self.sensitive]
+        revealed = int(table[0, self.nonsensitive].sum())
         sizes = self._law.sizes if self._sizes else np.ones(1, dtype=np.int64)
         sets, rest = np.divmod(held.sum(axis=1), sizes)
         total = int(sets.sum()) + revealed

@@ -46,13 +46,6 @@ class UtilityOptimizedHadamard(IndexReports):
         The values, and which of them are sensitive.
     epsilon : float
         The privacy budget ε, in nats.
-
-    Raises
-    ------
-    ValueError
-        If ε does not lie in 1e-9..500.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     names: ClassVar[Names] = {"uHR": {}}
@@ -67,7 +60,8 @@ class UtilityOptimizedHadamard(IndexReports):
         """The probabilities that a report tells of the value, and that it is any column."""
         if not self.order:
             return 1.0, 0.0
-        shrink, growth = float(np.exp(-self.epsilon)), float(-np.expm1(-self.epsilon))
+        shrink = float(np.exp(-self.epsilon))
+        growth = float(-np.expm1(-self.epsilon))
         return growth / (1 + shrink), 2 * shrink / (1 + shrink)
 
     @cached_property
@@ -98,9 +92,10 @@ class UtilityOptimizedHadamard(IndexReports):
         Raises
         ------
         ValueError
-            If the reports are not of this mechanism, or their sets would take more than 2^30 bytes.
+            If the sets of the reports would take more than 2^30 bytes.
         """
-        counts, elements = self._as_tally(reports).counts, PackedSets(self.sensitive.size)
+        counts = self._as_tally(reports).counts
+        elements = PackedSets(self.sensitive.size)
         columns = np.flatnonzero(counts[: self.order])
         if columns.size * elements.width > MOST_BYTES_OF_SETS:
             raise ValueError(
@@ -180,7 +175,8 @@ class HadamardDecoder(OutcomeDecoder):
         self, p: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return M(p) w = Dᵀ diag(q) D w, where q is the law of the reports at p."""
-        w, (of_columns, of_values) = weights.reshape(p.size, -1), self._law(p)
+        w = weights.reshape(p.size, -1)
+        (of_columns, of_values) = self._law(p)
         decoded = self._by_column(w[self.sensitive]) * of_columns[:, None]
         revealed = w[self.nonsensitive] * of_values[:, None]
         return self._by_value(decoded, revealed).reshape(weights.shape) / self.told**2
@@ -201,7 +197,8 @@ class HadamardDecoder(OutcomeDecoder):
 
     def totals(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return D_y · w for each report y, in O(V log V)."""
-        S, N = weights[self.sensitive], weights[self.nonsensitive]
+        S = weights[self.sensitive]
+        N = weights[self.nonsensitive]
         return np.concatenate([self._by_column(S), N]) / self.told
 
     @property
@@ -223,7 +220,8 @@ class HadamardDecoder(OutcomeDecoder):
 
     def _law(self, p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the probabilities of the columns and of the revealed values."""
-        S, N = p[self.sensitive], p[self.nonsensitive]
+        S = p[self.sensitive]
+        N = p[self.nonsensitive]
         sent = S.sum() + self.hidden * N.sum()
         return (sent + self.told * self._by_column(S)) / max(self.order, 1), self.told * N
 
@@ -235,7 +233,8 @@ class HadamardDecoder(OutcomeDecoder):
 
     def _by_value(self, columns: NDArray[Any], revealed: NDArray[Any]) -> NDArray[np.float64]:
         """Return for each value what columns hold with +1 less what those with -1, or its own."""
-        S, N = self.sensitive, self.nonsensitive
+        S = self.sensitive
+        N = self.nonsensitive
         found = np.empty((S.size + N.size, *columns.shape[1:]))
         found[S], found[N] = hadamard_transform(columns)[1 : S.size + 1], revealed
         return found
@@ -245,7 +244,8 @@ def hadamard_transform(values: NDArray[Any]) -> NDArray[Any]:
     """Return H times the values along the first axis, of a length 2^v or 0, in O(v 2^v)."""
     result = values
     for _ in range(len(values).bit_length() - 1):
-        even, odd = result[::2], result[1::2]
+        even = result[::2]
+        odd = result[1::2]
         result = np.concatenate([even + odd, even - odd])
     return result
 

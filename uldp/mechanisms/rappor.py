@@ -53,13 +53,6 @@ class UtilityOptimizedRappor(SetReports):
         holds the number, which `dataclasses.replace` keeps at another ε; with ``theta=None`` among
         the changes it is the paper's again. A number that is the paper's θ as a float stands for
         it.
-
-    Raises
-    ------
-    ValueError
-        If ε or θ is out of its range.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     names: ClassVar[Names] = {"uRAP": {}, "uRAP, best θ": {"theta": "optimal"}}
@@ -97,12 +90,12 @@ class UtilityOptimizedRappor(SetReports):
     @cached_property
     def decoder(self) -> SupportDecoder:
         """θ and d1 on X_S, 1 - d2 = θ(1 - e^-ε) and 0 on X_N."""
-        theta, not_theta = expit(self._log_odds), expit(-self._log_odds)
-        other, not_other = (
-            expit(self._log_odds - self.epsilon),
-            expit(self.epsilon - self._log_odds),
-        )
-        growth, shrink = -np.expm1(-self.epsilon), np.exp(-self.epsilon)
+        theta = expit(self._log_odds)
+        not_theta = expit(-self._log_odds)
+        other = expit(self._log_odds - self.epsilon)
+        not_other = expit(self.epsilon - self._log_odds)
+        growth = -np.expm1(-self.epsilon)
+        shrink = np.exp(-self.epsilon)
         shown = theta * growth
         return SupportDecoder(
             own=self._by_class(theta, shown),
@@ -117,7 +110,8 @@ class UtilityOptimizedRappor(SetReports):
     def outputs(self) -> NDArray[Any]:
         """All reports: each set of sensitive values, alone and with each non-sensitive value."""
         self._check_matrix_size()
-        sets, revealed = self._sets.all(), np.arange(self.nonsensitive.size + 1)
+        sets = self._sets.all()
+        revealed = np.arange(self.nonsensitive.size + 1)
         reports = self._reports(
             np.repeat(sets, revealed.size, axis=0), np.tile(revealed, len(sets))
         )
@@ -163,14 +157,16 @@ class UtilityOptimizedRappor(SetReports):
     @property
     def _matrix_fits_floats(self) -> bool:
         """Whether the smallest entry, every bit of its output the less likely one, is normal."""
-        law, S = self.decoder, self.sensitive
+        law = self.decoder
+        S = self.sensitive
         own_bit = np.log(np.minimum(law.own, law.not_own))
         other_bit = np.log(np.minimum(law.other[S], law.not_other[S]).min(initial=1))
         least = own_bit + (S.size - np.isin(np.arange(self.domain.size), S)) * other_bit
         return bool(least.min() > SMALLEST_LOGARITHM)
 
     def _largest_epsilon_of_matrix(self) -> float:
-        low, high = checks.LEAST_EPSILON, self.epsilon
+        low = checks.LEAST_EPSILON
+        high = self.epsilon
         while high - low > PRECISION * high:
             middle = (low + high) / 2
             fits = replace(self, epsilon=middle, theta=self._chosen)._matrix_fits_floats
@@ -183,7 +179,8 @@ class UtilityOptimizedRappor(SetReports):
 
     def _draw_sets(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the bits on X_S, with the same work for every user, whatever her value."""
-        width, law = self._sets.width, self.decoder
+        width = self._sets.width
+        law = self.decoder
         if not width:
             return np.empty((users.size, 0), dtype=np.uint8)
         any_sensitive = self.sensitive[0]
@@ -192,7 +189,8 @@ class UtilityOptimizedRappor(SetReports):
         sets[:, -1] &= np.uint8(self._sets.last_byte)
         on = bernoulli(rng, law.own[any_sensitive], law.not_own[any_sensitive], users.size)
         byte, bit = (own.take(users) for own in self._own_bit)
-        flat, place = sets.reshape(-1), np.arange(0, sets.size, width) + byte
+        flat = sets.reshape(-1)
+        place = np.arange(0, sets.size, width) + byte
         flat[place] = flat.take(place) & ~bit | bit * on
         return sets
 
@@ -207,7 +205,8 @@ class UtilityOptimizedRappor(SetReports):
     ) -> NDArray[np.int32]:
         if not self.nonsensitive.size:
             return np.zeros_like(places)
-        law, any_nonsensitive = self.decoder, self.nonsensitive[0]
+        law = self.decoder
+        any_nonsensitive = self.nonsensitive[0]
         shown = bernoulli(
             rng, law.own[any_nonsensitive], law.not_own[any_nonsensitive], places.size
         )
@@ -244,13 +243,6 @@ class Rappor(UtilityOptimizedRappor):
     theta : float or "optimal", optional
         θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1). θ = 1/2 is optimized unary
         encoding, and "optimal" that of the least worst-case l2 loss. The field holds the number.
-
-    Raises
-    ------
-    ValueError
-        If ε or θ is out of its range.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     protects_every_value = True

@@ -36,13 +36,6 @@ class UtilityOptimizedRR(IndexReports):
         The values, and which of them are sensitive.
     epsilon : float
         The privacy budget ε, in nats.
-
-    Raises
-    ------
-    ValueError
-        If ε does not lie in 1e-9..500.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     names: ClassVar[Names] = {"uRR": {}}
@@ -64,7 +57,8 @@ class UtilityOptimizedRR(IndexReports):
     @property
     def _choices(self) -> tuple[float, float, float]:
         """Probabilities to keep the value, to replace it, and to replace it by a given one."""
-        shrink, growth = np.exp(-self.epsilon), -np.expm1(-self.epsilon)
+        shrink = np.exp(-self.epsilon)
+        growth = -np.expm1(-self.epsilon)
         total = growth + self.sensitive.size * shrink
         return growth / total, self.sensitive.size * shrink / total, shrink / total
 
@@ -125,13 +119,6 @@ class RandomizedResponse(UtilityOptimizedRR):
         The values.
     epsilon : float
         The privacy budget ε, in nats.
-
-    Raises
-    ------
-    ValueError
-        If ε does not lie in 1e-9..500.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     protects_every_value = True

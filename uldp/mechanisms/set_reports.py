@@ -82,7 +82,8 @@ class SetReports(Mechanism):
         return reports[:, self._sets.width :].view(self._revealed_dtype)[:, 0]
 
     def _conditions(self, reports: NDArray[Any]) -> Iterator[tuple[NDArray[np.bool_], str]]:
-        s, values = self.sensitive.size, self.nonsensitive.size
+        s = self.sensitive.size
+        values = self.nonsensitive.size
         if s:
             last = self._sets_of(reports)[:, -1]
             yield last <= self._sets.last_byte, f"have no bit set beyond the {s} sensitive values"

@@ -38,17 +38,14 @@ def l2_log_odds(s: int, epsilon: float, mass: float) -> float:
         ε, in nats.
     mass : float
         p(X_S), 0 to 1.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
     """
-    s, epsilon = checks.whole(s, "s", least=0), checks.budget(epsilon, "epsilon")
+    s = checks.whole(s, "s", least=0)
+    epsilon = checks.budget(epsilon, "epsilon")
     mass = checks.nonnegative(mass, "mass", most=1)
     if s == 0:
         return math.inf
-    shrink, growth = math.exp(-min(epsilon, NOT_YET_0)), -math.expm1(-epsilon)
+    shrink = math.exp(-min(epsilon, NOT_YET_0))
+    growth = -math.expm1(-epsilon)
     log_excess = epsilon + math.log(growth * (1 + mass * shrink) / (s - mass + mass * shrink))
     return float(np.logaddexp(0, log_excess)) / 2
 
@@ -65,19 +62,16 @@ def minimax_mass(s: int, nu: int, epsilon: float) -> float:
         The numbers of sensitive and of non-sensitive values.
     epsilon : float
         ε, in nats.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
     """
-    s, nu = checks.whole(s, "s", least=0), checks.whole(nu, "nu", least=0)
+    s = checks.whole(s, "s", least=0)
+    nu = checks.whole(nu, "nu", least=0)
     epsilon = checks.budget(epsilon, "epsilon")
     if s == 0 or nu == 0:
         return float(s > 0)
     if epsilon <= largest_epsilon_with_worst_mass_0(s, nu):
         return 0.0
-    shrink, growth = math.exp(-epsilon), -math.expm1(-epsilon)
+    shrink = math.exp(-epsilon)
+    growth = -math.expm1(-epsilon)
 
     def gap(mass: float) -> float:
         odds_shrunk = math.exp(l2_log_odds(s, epsilon, mass) - epsilon)
@@ -97,11 +91,6 @@ def minimax_log_odds(s: int, nu: int, epsilon: float) -> float:
         The numbers of sensitive and of non-sensitive values.
     epsilon : float
         ε, in nats.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
     """
     return l2_log_odds(s, epsilon, minimax_mass(s, nu, epsilon))
 
@@ -113,11 +102,7 @@ def largest_epsilon_with_worst_mass_0(s: int, nu: int) -> float:
     ----------
     s, nu : int
         The numbers of sensitive and of non-sensitive values, s at least 1.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
     """
-    s, nu = checks.whole(s, "s", least=1), checks.whole(nu, "nu", least=0)
+    s = checks.whole(s, "s", least=1)
+    nu = checks.whole(nu, "nu", least=0)
     return math.log1p(nu + nu**2 / (4 * s))

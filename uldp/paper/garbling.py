@@ -54,13 +54,15 @@ class Garbling:
         ValueError
             If the matrix would have more than 2^24 entries.
         """
-        before, after = self.design.outputs, self.rappor.outputs
+        before = self.design.outputs
+        after = self.rappor.outputs
         if len(before) * len(after) > MATRIX_ENTRIES:
             raise ValueError(
                 f"the domain is too large for the matrix: {len(before)} x {len(after)} entries, "
                 f"at most {MATRIX_ENTRIES} are allowed"
             )
-        law, x = self.rappor.decoder, self.rappor.sensitive[0]
+        law = self.rappor.decoder
+        x = self.rappor.sensitive[0]
         sets = PackedSets(self.rappor.sensitive.size)
         noise = np.where(sets.unpack(after), law.other[x], law.not_other[x]).prod(axis=1)
         same = before[:, None] == after
@@ -77,20 +79,16 @@ def rappor_as_garbling(rappor: UtilityOptimizedRappor) -> Garbling:
     ----------
     rappor : UtilityOptimizedRappor
         Any θ, with at least one sensitive value.
-
-    Raises
-    ------
-    ValueError
-        If no value is sensitive.
-    TypeError
-        If the mechanism is no uRAP.
     """
     checks.instance(rappor, "rappor", UtilityOptimizedRappor)
-    s, law = rappor.sensitive.size, rappor.decoder
+    s = rappor.sensitive.size
+    law = rappor.decoder
     if not s:
         raise ValueError(f"rappor must have a sensitive value, got {rappor!r}")
     x = rappor.sensitive[0]
-    own, not_own, other = law.own[x], law.not_own[x], law.other[x]
+    own = law.own[x]
+    not_own = law.not_own[x]
+    other = law.other[x]
     others = np.full(s, s - 1.0)
     of_others = probability(np.arange(s) + 0.0, others, others * other)
     chance = own * np.append(0, of_others) + not_own * np.append(of_others, 0)

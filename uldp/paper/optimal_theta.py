@@ -55,20 +55,15 @@ def best_theta(
     -------
     float
         θ in (0, 1); 1, which is the limit, where no value is sensitive.
-
-    Raises
-    ------
-    ValueError
-        If the loss is neither of the two or p is not a distribution over the domain.
-    TypeError
-        If the mechanism is neither uRAP nor RAPPOR.
     """
     checks.instance(mechanism, "mechanism", UtilityOptimizedRappor)
     checks.choice(loss, "loss", losses.LOSSES)
     if p is not None:
         given = per_value(mechanism.domain, p, "p")
         p = checks.distribution(given, "p", mechanism.domain.size)
-    s, nu, epsilon = mechanism.sensitive.size, mechanism.nonsensitive.size, mechanism.epsilon
+    s = mechanism.sensitive.size
+    nu = mechanism.nonsensitive.size
+    epsilon = mechanism.epsilon
     if s == 0:
         return 1.0
     if loss == "l2":
@@ -87,7 +82,8 @@ def _least(loss: Callable[[float], float], high: float) -> float:
     """Return where a function on [0, high] is least: on a grid first, then between its points."""
     grid = np.linspace(0, high, SEARCH_POINTS)
     best = int(np.argmin([loss(x) for x in grid]))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, SEARCH_POINTS - 1)]
+    low = grid[max(best - 1, 0)]
+    high = grid[min(best + 1, SEARCH_POINTS - 1)]
     return float(
         minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x
     )

@@ -21,7 +21,8 @@ __all__ = ["PRINTED", "Entry", "Regime", "compare", "rows", "worst_case_loss"]
 
 Regime = Literal["ε → 0", "ε = ln k"]
 
-HALF, THREE_QUARTERS = Fraction(1, 2), Fraction(3, 4)
+HALF = Fraction(1, 2)
+THREE_QUARTERS = Fraction(3, 4)
 
 PRINTED: dict[tuple[Loss, Regime], dict[str, Callable[[Any, Any, Any], Any]]] = {
     ("l1", "ε → 0"): {
@@ -79,11 +80,6 @@ def rows(s: int, k: int, epsilon: float) -> dict[str, Mechanism]:
         The number of values, at least 2.
     epsilon : float
         ε, in nats.
-
-    Raises
-    ------
-    ValueError
-        If a number lies outside its range.
     """
     k = checks.whole(k, "k", least=2)
     s = checks.whole(s, "s", least=0, most=k)
@@ -101,13 +97,6 @@ def worst_case_loss(mechanism: Mechanism, loss: Loss) -> float:
         Any mechanism.
     loss : {"l1", "l2"}
         The loss; l1 is that of the central limit theorem, l2 is exact.
-
-    Raises
-    ------
-    ValueError
-        If the loss is neither of the two.
-    TypeError
-        If the mechanism is none.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
     largest = variances(mechanism, worst_case(mechanism, loss))
@@ -126,11 +115,6 @@ def compare(loss: Loss, s: int, k: int, epsilon: float | None = None) -> dict[st
     epsilon : float, optional
         The ε, in nats, at which to compare the column for ε → 0. By default it is the other column,
         for ε = ln k.
-
-    Raises
-    ------
-    ValueError
-        If the loss is neither of the two or a number lies outside its range.
     """
     checks.choice(loss, "loss", LOSSES)
     k = checks.whole(k, "k", least=2)

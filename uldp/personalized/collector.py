@@ -36,13 +36,6 @@ class JointLaw:
     probabilities : (k, 1 + κ) array_like
         Probability of each value x with, in column 0, x not sensitive to the user herself, and in
         column j, x sensitive to her under ``domain.tags[j - 1]``. They sum to 1.
-
-    Raises
-    ------
-    ValueError
-        If the probabilities are negative, do not sum to 1, or have another shape.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     domain: TaggedDomain
@@ -77,11 +70,6 @@ class JointLaw:
             `SecretMaps.intermediate` returns.
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
-
-        Raises
-        ------
-        ValueError
-            If there are no users, or an intermediate value is neither the user's own nor a bot.
         """
         checks.instance(domain, "domain", TaggedDomain)
         x = domain.base.indices(values, indices=indices)
@@ -176,14 +164,6 @@ class PersonalizedEstimate:
         background : mapping of str to (k,) array_like, mapping of label to float, or None, optional
             For tags of the domain what the collector takes for the distribution of the values with
             that tag; None, or no entry, where nothing is known.
-
-        Raises
-        ------
-        ValueError
-            If an array does not fit the domain, a tag is not in it, its knowledge is not a
-            distribution, or it has none while every value is sensitive.
-        TypeError
-            If an argument is of the wrong type.
         """
         checks.instance(domain, "domain", TaggedDomain)
         given = per_value(domain, r, "r")
@@ -209,13 +189,7 @@ class PersonalizedEstimate:
         return 2 * float(np.abs(self.bots).sum())
 
     def loss_terms(self, truth: JointLaw) -> LossTerms:
-        """Return both sides of Theorem 1 where the truth is known.
-
-        Raises
-        ------
-        ValueError
-            If the truth is over another domain.
-        """
+        """Return both sides of Theorem 1 where the truth is known."""
         checks.instance(truth, "truth", JointLaw)
         if truth.domain != self.domain:
             raise ValueError(f"truth must be over {self.domain!r}, got {truth.domain!r}")
@@ -253,14 +227,6 @@ def estimate(
     Returns
     -------
     PersonalizedEstimate
-
-    Raises
-    ------
-    ValueError
-        If a tag is not in the domain, its knowledge not a distribution, it has none while every
-        value is sensitive, or `Mechanism.estimate` refuses the reports or the method.
-    TypeError
-        If an argument is of the wrong type.
 
     Notes
     -----

@@ -41,14 +41,6 @@ class SecretMaps:
         The tag of each row or its index in ``domain.tags``; other tags count as "others".
     indices : bool, optional
         Whether the values are indices (see `Domain.indices`).
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a user is negative, a value or tag is not in the domain, or a value
-        stands twice for the same user.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     domain: TaggedDomain
@@ -88,11 +80,6 @@ class SecretMaps:
         -------
         (n,) ndarray of int
             Indices in Z.
-
-        Raises
-        ------
-        ValueError
-            If a value is not in X, or there are fewer of them than users in the table.
         """
         result = self.domain.base.indices(values, indices=indices)
         least = self.users.max(initial=-1) + 1
@@ -119,11 +106,6 @@ class SecretMaps:
             What `numpy.random.default_rng` takes.
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
-
-        Raises
-        ------
-        ValueError
-            If the mechanism is over another domain, or the values are not as in `intermediate`.
         """
         self._check_common(common)
         intermediate = self.intermediate(values, indices=indices)
@@ -146,11 +128,6 @@ class SecretMaps:
             What `numpy.random.default_rng` takes.
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
-
-        Raises
-        ------
-        ValueError
-            If the mechanism is over another domain, or the values are not as in `intermediate`.
         """
         self._check_common(common)
         intermediate = self.intermediate(values, indices=indices)

@@ -42,14 +42,6 @@ def posterior(
     -------
     (t + 1, k) ndarray
         The prior, then the posterior after 1, ..., t reports.
-
-    Raises
-    ------
-    ValueError
-        If a distribution is none, the tag is not in the domain, a report is not of the mechanism,
-        or the reports cannot come from any user that the prior and `visits` allow.
-    TypeError
-        If an argument is of the wrong type.
     """
     domain = tagged_domain(common)
     k = domain.base.size
@@ -65,7 +57,8 @@ def posterior(
             raise ValueError(f"visits must have shape ({k},) or ({k}, {k}), got {visited.shape}")
         own = np.diag(visited)
     likelihood = _likelihoods(common, reports)
-    of_values, of_bot = likelihood[:, :k], likelihood[:, [domain.bots[domain.tags.index(tag)]]]
+    of_values = likelihood[:, :k]
+    of_bot = likelihood[:, [domain.bots[domain.tags.index(tag)]]]
     without_secret = of_values @ visited.T
     if visited.ndim == 1:
         without_secret = without_secret[:, None]
@@ -97,7 +90,8 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
             likelihood[:] = 0
             likelihood[common.nonsensitive] = evidence.revealed
         else:
-            sets, elements = evidence.sets, PackedSets(common.sensitive.size)
+            sets = evidence.sets
+            elements = PackedSets(common.sensitive.size)
             named = evidence.times > 0 if sets is None else elements.unpack(sets.T)[0]
             likelihood[:] = np.exp(-common.epsilon)
             likelihood[common.sensitive[named]] = 1

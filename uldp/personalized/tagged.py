@@ -47,13 +47,6 @@ class TaggedDomain(Domain):
     size : int
         k + κ.
 
-    Raises
-    ------
-    ValueError
-        If there is no tag, a tag is empty or stands twice, or a bot's label is that of a value.
-    TypeError
-        If an argument is of the wrong type.
-
     Examples
     --------
     >>> TaggedDomain(Domain(3, sensitive=[0]), ["home", "others"])
@@ -67,7 +60,8 @@ class TaggedDomain(Domain):
     def __init__(self, base: Domain, tags: Iterable[str]) -> None:
         checks.instance(base, "base", Domain)
         checked = _tags(tags)
-        values, bots = [str(label) for label in base.labels], [f"⊥{tag}" for tag in checked]
+        values = [str(label) for label in base.labels]
+        bots = [f"⊥{tag}" for tag in checked]
         clashes = set(values) & set(bots)
         if clashes:
             raise ValueError(
@@ -96,13 +90,7 @@ class TaggedDomain(Domain):
 
 
 def tagged_domain(common: Mechanism) -> TaggedDomain:
-    """Return the domain of a common mechanism.
-
-    Raises
-    ------
-    TypeError
-        If `common` is no mechanism over a `TaggedDomain`.
-    """
+    """Return the domain of a common mechanism."""
     domain = common.domain if isinstance(common, Mechanism) else None
     if not isinstance(domain, TaggedDomain):
         over = "" if domain is None else f" over a {type(domain).__name__}"

@@ -49,14 +49,6 @@ class PersonalizedMechanism:
     ----------
     common : Mechanism
         The common mechanism Q_cmn.
-
-    Raises
-    ------
-    ValueError
-        If a value is not in the domain, or a tag is not among the domain's, which does not have
-        "others" either. The message says which of these it is, but names neither value nor tag.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     # A function, and not a field: what shows the attributes of objects must not show the map.
@@ -98,11 +90,6 @@ class PersonalizedMechanism:
             Values of X.
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a value is not in X.
         """
         found: NDArray[np.intp] = self._look_up(
             self.domain.indices(values, secret=True, indices=indices)
@@ -126,11 +113,6 @@ class PersonalizedMechanism:
             `uldp.survey.secure.generator()`.
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a value is not in X; what is raised does not depend on the user's map.
         """
         intermediate = self.intermediate(values, indices=indices)
         return self.common.privatize(intermediate, rng, indices=True)

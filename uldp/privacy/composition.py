@@ -34,11 +34,6 @@ def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
     -------
     Channel
         From X to Y0 × Y1; the output (y0, y1) has the index y0 |Y1| + y1.
-
-    Raises
-    ------
-    ValueError
-        If the mechanisms do not fit together.
     """
     checks.instance(first, "first", Channel)
     if isinstance(second, Channel):
@@ -78,11 +73,6 @@ def compose_repeatedly(channel: Channel, times: int) -> Channel:
     -------
     Channel
         From X to Y^t, the first use the most significant digit of the output's index.
-
-    Raises
-    ------
-    ValueError
-        If t is not a whole number from 1 to 24.
     """
     checks.instance(channel, "channel", Channel)
     times = checks.whole(times, "times", least=1, most=MOST_USES)
@@ -106,11 +96,6 @@ def parallel(channel: Channel, Q: ArrayLike) -> Channel:
     -------
     Channel
         From X to Y_A × Y_B, ordered as by `compose`.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix on the same inputs.
     """
     checks.instance(channel, "channel", Channel)
     matrix = checks.stochastic(Q, "Q")
@@ -140,11 +125,6 @@ def postprocess(channel: Channel, R: ArrayLike, protected: ArrayLike) -> Channel
     -------
     Channel
         From X to Z.
-
-    Raises
-    ------
-    ValueError
-        If R is not a stochastic matrix on the outputs of the channel, or `protected` does not fit.
     """
     matrix = _processing(R, channel)
     return Channel(channel.matrix @ matrix, checks.as_array(protected, "protected"))
@@ -165,11 +145,6 @@ def preserves_data_types(channel: Channel, R: ArrayLike, protected: ArrayLike) -
         The algorithm; each row sums to 1.
     protected : array_like of bool or of int
         Its protected outputs Z_P, as a mask or as indices.
-
-    Raises
-    ------
-    ValueError
-        If R is not a stochastic matrix on the outputs of the channel, or `protected` does not fit.
     """
     matrix = _processing(R, channel)
     shielded = checks.mask(protected, "protected", matrix.shape[1])

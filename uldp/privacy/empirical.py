@@ -65,14 +65,6 @@ def empirical_level(
     outputs : array_like, optional
         The reports of which an event may consist; by default all. If `first` is not sensitive,
         then ULDP bounds the protected ones only, ``mechanism.outputs[mechanism.protected]``.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than four reports of a value, reports differ in shape, or the confidence
-        does not lie between 0 and 1.
-    TypeError
-        If the reports are not integers.
     """
     confidence = checks.open_unit(confidence, "confidence")
     both = [_reports(first, "first"), _reports(second, "second")]
@@ -101,7 +93,8 @@ def empirical_level(
     unions = sized[:, by_odds].cumsum(axis=1)
     bounds = _bound(unions, sized.sum(axis=1)[:, None], confidence)
     event = np.sort(by_odds[: 1 + bounds.argmax()]) if by_odds.size else by_odds
-    hits, n = tested[:, event].sum(axis=1), tested.sum(axis=1)
+    hits = tested[:, event].sum(axis=1)
+    n = tested.sum(axis=1)
     return EmpiricalLevel(
         epsilon=max(0.0, float(_bound(hits, n, confidence))),
         event=reports[places[event]],

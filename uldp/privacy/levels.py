@@ -85,11 +85,6 @@ class Channel:
         Transition probabilities; each row sums to 1, exactly so if all are fractions.
     protected : (|Y|,) array_like of bool, or array_like of int
         The protected outputs Y_P, as a mask or as indices.
-
-    Raises
-    ------
-    ValueError
-        If the matrix is not stochastic, or an index or the mask does not fit it.
     """
 
     matrix: NDArray[Any]
@@ -109,13 +104,6 @@ class Channel:
         ----------
         mechanism : Mechanism or PersonalizedMechanism
             Whatever has a matrix and a mask of protected outputs.
-
-        Raises
-        ------
-        ValueError
-            If the domain is too large for its matrix.
-        TypeError
-            If it has no matrix.
         """
         matrix = getattr(mechanism, "transition_matrix", None)
         if isinstance(mechanism, type) or not callable(matrix):
@@ -139,11 +127,6 @@ def ldp_level(Q: ArrayLike) -> float:
     ----------
     Q : (k, |Y|) array_like
         Transition probabilities; each row sums to 1.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix.
     """
     return _ldp(checks.stochastic(Q, "Q")).epsilon
 
@@ -165,11 +148,6 @@ def uldp_level(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> floa
     float
         Infinity if an output outside Y_P is reached from a sensitive value or from two values, or
         if a protected one is reached from some values and not from others.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix, or an index or the mask does not fit it.
     """
     matrix = checks.stochastic(Q, "Q")
     secret = checks.positions(sensitive, "sensitive", matrix.shape[0])
@@ -185,11 +163,6 @@ def osldp_level(Q: ArrayLike, sensitive: ArrayLike) -> float:
         Transition probabilities; each row sums to 1.
     sensitive : array_like of int
         Indices of the sensitive inputs X_S.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix or an index does not fit it.
     """
     matrix = checks.stochastic(Q, "Q")
     return _osldp(matrix, checks.positions(sensitive, "sensitive", matrix.shape[0])).epsilon
@@ -213,13 +186,6 @@ def pair_levels(Q: ArrayLike, protected: ArrayLike | None = None) -> NDArray[np.
     -------
     (k, k) ndarray
         In nats; infinite where an output of x is impossible for x', and 0 on the diagonal.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix, or an index or the mask does not fit it.
-    TypeError
-        If an argument is of the wrong type.
     """
     matrix = checks.stochastic(Q, "Q")
     if protected is not None:
@@ -245,11 +211,6 @@ def audit(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike | None = None
         The protected outputs Y_P, as a mask or as indices. By default all that Definition 2 does
         not allow to be invertible: those that are not reached from exactly one input, itself not
         sensitive.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix, or an index or the mask does not fit it.
     """
     matrix = checks.stochastic(Q, "Q")
     secret = checks.positions(sensitive, "sensitive", matrix.shape[0])
@@ -294,7 +255,8 @@ def _largest_ratio(
         return largest
     for y in outputs:
         column = matrix[:, y]
-        x, other = int(numerators[column[numerators].argmax()]), int(column.argmin())
+        x = int(numerators[column[numerators].argmax()])
+        other = int(column.argmin())
         if not column[x] > 0:
             continue
         epsilon = _log(column[x]) - _log(column[other])

@@ -60,12 +60,6 @@ def decompose(Q: ArrayLike, sensitive: ArrayLike, epsilon: float) -> Decompositi
     -------
     Decomposition
         Whose `uldp` is (X_S, Z_P, ε)-ULDP.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix, an index does not fit it, or Q is not (X_S, ε)-OSLDP; then
-        the message names the inputs and the output.
     """
     matrix = checks.stochastic(Q, "Q")
     secret = checks.positions(sensitive, "sensitive", len(matrix))

@@ -63,14 +63,6 @@ class Device:
         holders of one value only.
     keeps : {"nothing", "while same", "per value", "first"}
         See `KEEPS`.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not stochastic or do not fit together, a report outside Y_P comes from
-        two values, or there is no such rule.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     first: Array
@@ -103,11 +95,6 @@ class Device:
             On a domain small enough for its matrix.
         keeps : {"nothing", "while same", "per value", "first"}, optional
             See `KEEPS`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is out of its range.
         """
         checks.instance(mechanism, "mechanism", Mechanism)
         matrix = mechanism.transition_matrix()
@@ -130,16 +117,10 @@ class Device:
         -------
         (|Y|, ..., |Y|) ndarray
             With T axes, one for each report.
-
-        Raises
-        ------
-        ValueError
-            If there are no answers, one is not an index of a value, or the sequences are too many.
-        TypeError
-            If the answers are not integers.
         """
         values = checks.numbers(checks.integers(answers, "answers"), "answers", (-1,))
-        k, outputs = len(self.first), self.second.shape[1]
+        k = len(self.first)
+        outputs = self.second.shape[1]
         if not values.size or values.min() < 0 or values.max() >= k:
             raise ValueError(f"answers must be one or more indices in 0..{k - 1}, got {answers!r}")
         self._check_size(outputs, values.size)
@@ -170,18 +151,17 @@ class Device:
         Raises
         ------
         ValueError
-            If an argument is out of its range, or there are more than 2^24 pairs of a sequence of
-            answers and one of reports.
-        TypeError
-            If an argument is of the wrong type.
+            If there are more than 2^24 pairs of a sequence of answers and one of reports.
         """
         T = checks.whole(surveys, "surveys", least=1)
         most = T - 1 if changes is None else checks.whole(changes, "changes", least=0)
-        k, outputs = len(self.first), self.second.shape[1]
+        k = len(self.first)
+        outputs = self.second.shape[1]
         self._check_size(k * outputs, T)
         sequences = [one for one in product(range(k), repeat=T) if _changes(one) <= most]
         shown = np.array(list(product(self._reveals.tolist(), repeat=T)))
-        largest, least = np.zeros(len(shown)), np.full(len(shown), np.inf)
+        largest = np.zeros(len(shown))
+        least = np.full(len(shown), np.inf)
         for sequence in sequences:
             law = self.law(sequence).ravel()
             agrees = ((shown < 0) | (shown == sequence)).all(axis=1)
@@ -196,11 +176,6 @@ class Device:
         ----------
         one, other : sequence of int
             The indices of the answers in T surveys.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If they are of unequal lengths, or `law` refuses one of them.
         """
         laws = [self.law(answers).ravel() for answers in (one, other)]
         if laws[0].size != laws[1].size:
@@ -230,11 +205,6 @@ class Device:
             T, the number of reports.
         changes : int, optional
             How often an answer changes at most; by default T - 1.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is out of its range.
         """
         T = checks.whole(surveys, "surveys", least=1)
         most = T - 1 if changes is None else checks.whole(changes, "changes", least=0)
@@ -312,10 +282,7 @@ def two_layers(
     Raises
     ------
     ValueError
-        If ε₂ is out of its range, there is no such choice, or the matrices of the two layers would
-        have more than 2^24 entries.
-    TypeError
-        If the mechanism is none of the four.
+        If the matrices of the two layers would have more than 2^24 entries.
     """
     if not isinstance(mechanism, UtilityOptimizedRR | UtilityOptimizedRappor):
         raise TypeError(f"mechanism must be RR, uRR, RAPPOR or uRAP, got {mechanism!r}")
@@ -323,14 +290,17 @@ def two_layers(
     checks.choice(reveals, "reveals", ("once", "anew"))
     if not mechanism.sensitive.size:
         raise ValueError("mechanism must have sensitive values, without which nothing is perturbed")
-    s, k = mechanism.sensitive.size, mechanism.domain.size
-    S, N = mechanism.sensitive, mechanism.nonsensitive
+    s = mechanism.sensitive.size
+    k = mechanism.domain.size
+    S = mechanism.sensitive
+    N = mechanism.nonsensitive
     sets = isinstance(mechanism, UtilityOptimizedRappor)
     draws = 2 ** min(s, MOST_LISTED) if sets else s
     if k * draws * mechanism.output_count > MOST_ENTRIES:
         raise ValueError(f"mechanism must have few values, for its two layers, got {k}")
     perturbed: Array = _flips(s, level) if sets else _response(s, level)
-    matrix, protected = mechanism.transition_matrix(), mechanism.protected
+    matrix = mechanism.transition_matrix()
+    protected = mechanism.protected
     if reveals == "once":
         passed_on = np.eye(N.size + 1 if sets else k)
         if sets:
@@ -361,7 +331,8 @@ def _largest_log_ratio(matrix: Array) -> float:
     """Return the largest logarithm of the quotient of two entries of a column with any above 0."""
     if not matrix.size:
         return 0.0
-    largest, least = matrix.max(axis=0), matrix.min(axis=0)
+    largest = matrix.max(axis=0)
+    least = matrix.min(axis=0)
     sent = largest > 0
     with np.errstate(divide="ignore"):
         return float((np.log(largest[sent]) - np.log(least[sent])).max(initial=0.0))

@@ -59,9 +59,12 @@ __all__ = ["Bounds", "Shuffled"]
 
 Array = NDArray[np.float64]
 
-MOST_USERS, MOST_STATES, TERMS_AT_ONCE = 10**7, 1 << 20, 1 << 18
+MOST_USERS = 10**7
+MOST_STATES = 1 << 20
+TERMS_AT_ONCE = 1 << 18
 LARGEST_EPSILON = 30.0
-ROUNDINGS, LEAST_LOGARITHM = 400, 100.0
+ROUNDINGS = 400
+LEAST_LOGARITHM = 100.0
 EXPONENT = 41.0
 EXPONENTS = np.linspace(2, EXPONENT, 40)
 HALVINGS = 50
@@ -130,14 +133,6 @@ class Shuffled:
         non-sensitive one at least.
     n : int
         The number of users, 1 to 10^7.
-
-    Raises
-    ------
-    ValueError
-        If the domain has fewer such values, ε or n is out of its range, or the mechanism, if not
-        of this package, is not of the kind described above.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     mechanism: Mechanism
@@ -145,7 +140,8 @@ class Shuffled:
 
     def __post_init__(self) -> None:
         checks.instance(self.mechanism, "mechanism", Mechanism)
-        mechanism, n = self.mechanism, checks.whole(self.n, "n", least=1, most=MOST_USERS)
+        mechanism = self.mechanism
+        n = checks.whole(self.n, "n", least=1, most=MOST_USERS)
         if mechanism.sensitive.size < 2 or not mechanism.nonsensitive.size:
             raise ValueError(
                 "mechanism must have two sensitive values and a non-sensitive one, "
@@ -174,13 +170,6 @@ class Shuffled:
         ----------
         level : float
             ε', 0 or greater.
-
-        Raises
-        ------
-        ValueError
-            If ε' is negative or not finite.
-        TypeError
-            If it is not a number.
         """
         checked = checks.nonnegative(level, "level")
         if checked >= self.mechanism.epsilon:
@@ -196,13 +185,6 @@ class Shuffled:
         ----------
         delta : float
             δ, in (0, 1).
-
-        Raises
-        ------
-        ValueError
-            If δ does not lie strictly between 0 and 1.
-        TypeError
-            If it is not a number.
         """
         allowed = checks.open_unit(delta, "delta")
         lower, _ = self._bisect(lambda level: self._least_delta(level) > allowed)
@@ -223,9 +205,7 @@ class Shuffled:
         Raises
         ------
         ValueError
-            If ε' is negative or not finite, or there are more than 2^20 histograms.
-        TypeError
-            If it is not a number.
+            If there are more than 2^20 histograms.
         """
         checked = checks.nonnegative(level, "level")
         chances, of_first, of_second = self._states
@@ -243,9 +223,7 @@ class Shuffled:
         Raises
         ------
         ValueError
-            If δ does not lie strictly between 0 and 1, or there are more than 2^20 histograms.
-        TypeError
-            If it is not a number.
+            If there are more than 2^20 histograms.
         """
         allowed = checks.open_unit(delta, "delta")
         if self.exact_delta(0.0) <= allowed:
@@ -265,13 +243,18 @@ class Shuffled:
         return float(np.expm1(self.mechanism.epsilon))
 
     def _least_delta(self, level: float) -> float:
-        law, slack, w = self._differences, self._slack, np.expm1(level)
+        law = self._differences
+        slack = self._slack
+        w = np.expm1(level)
         push = 0.5 * self._u * (2 + w) * law.values * (1 - slack)
         least = push - 0.5 * w * law.means * (1 + slack)
         return float(law.chances @ np.maximum(least, 0)) / self.n * (1 - 2 * slack)
 
     def _largest_delta(self, level: float) -> float:
-        law, slack, w, u = self._differences, self._slack, np.expm1(level), self._u
+        law = self._differences
+        slack = self._slack
+        w = np.expm1(level)
+        u = self._u
         push = 0.5 * u * (2 + w) * law.values * (1 + slack)
         most = push - 0.5 * w * law.means * (1 - slack)
         above = (most + np.hypot(most, 0.5 * w * np.sqrt(law.variances))) / 2
@@ -283,20 +266,25 @@ class Shuffled:
     @cached_property
     def _least_totals(self) -> Array:
         """What R falls below with probability e^-x at most, for the x of `EXPONENTS`."""
-        kinds, u = self._kinds, self._u
+        kinds = self._kinds
+        u = self._u
         spread = 4 * kinds.revealed + 2 * kinds.one * u**2 + 4 * kinds.both * u**2
         return 2 * self.n - _reach(self.n * spread, 2.0, EXPONENTS)
 
     @cached_property
     def _differences(self) -> _Differences:
         """The law of D, from that of the number J of reports that hold one of the two values."""
-        n, kinds, u = self.n, self._kinds, self._u
+        n = self.n
+        kinds = self._kinds
+        u = self._u
         rest = kinds.revealed + kinds.neither + kinds.both
         centre = 2 * n * kinds.one
         reach = float(_reach(centre * rest, 1.0, EXPONENT))
-        fewest, most = max(int(centre - reach), 1), min(int(centre + reach) + 1, n)
+        fewest = max(int(centre - reach), 1)
+        most = min(int(centre + reach) + 1, n)
         widest = min(int(_reach(centre, 1.0, EXPONENT)) + 1, most)
-        factorials, tops = gammaln(np.arange(most + 1) + 1.0), np.arange(fewest, most + 1)
+        factorials = gammaln(np.arange(most + 1) + 1.0)
+        tops = np.arange(fewest, most + 1)
         weights = (
             gammaln(n + 1.0)
             - gammaln(n - tops + 1.0)
@@ -309,14 +297,17 @@ class Shuffled:
             chosen = np.flatnonzero(tops % 2 == parity)
             for chunk in chunks(chosen.size, max(1, TERMS_AT_ONCE // max(at.size, 1))):
                 J = tops[chosen[chunk], None]
-                held, fewer = (J + at) // 2, (J - at) // 2
+                held = (J + at) // 2
+                fewer = (J - at) // 2
                 terms = weights[chosen[chunk], None] - factorials[np.minimum(held, most)]
                 terms = np.exp(terms - factorials[np.maximum(fewer, 0)]) * (fewer >= 0)
                 off = J - round(centre)
                 sums[:, at - 1] += [(off**power * terms).sum(axis=0) for power in range(3)]
         possible = sums[0] > 0
-        values, (chances, first, second) = np.arange(1.0, widest + 1)[possible], sums[:, possible]
-        off, square = first / chances, second / chances
+        values = np.arange(1.0, widest + 1)[possible]
+        (chances, first, second) = sums[:, possible]
+        off = first / chances
+        square = second / chances
         tops_here = round(centre) + off
         each = 2 * (kinds.neither + (1 + u) * kinds.both) / rest
         noise = (
@@ -335,7 +326,9 @@ class Shuffled:
     @cached_property
     def _states(self) -> tuple[Array, Array, Array]:
         """The chance of each histogram of kinds, and what Σ Q(y_i|x)/b(y_i) is for x and for x'."""
-        n, kinds, u = self.n, self._kinds, self._u
+        n = self.n
+        kinds = self._kinds
+        u = self._u
         protected = [
             (chance, first, second)
             for chance, first, second in (
@@ -352,8 +345,10 @@ class Shuffled:
                 f"n must be smaller to be summed up, got {n}: there are {states} histograms of "
                 f"kinds, at most {MOST_STATES} are allowed"
             )
-        left, log = np.array([n]), np.array([lgamma(n + 1)])
-        of_first, of_second = np.zeros(1), np.zeros(1)
+        left = np.array([n])
+        log = np.array([lgamma(n + 1)])
+        of_first = np.zeros(1)
+        of_second = np.zeros(1)
         for chance, first, second in protected:
             parent = np.repeat(np.arange(left.size), left + 1)
             times = np.arange(parent.size) - np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
@@ -368,7 +363,8 @@ class Shuffled:
         """Return levels close together, of which the first is too small, or 0, the other not."""
         if not too_small(0.0):
             return 0.0, 0.0
-        low, high = 0.0, self.mechanism.epsilon
+        low = 0.0
+        high = self.mechanism.epsilon
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             low, high = (middle, high) if too_small(middle) else (low, middle)
@@ -386,7 +382,8 @@ def _reach(variance: float, most: float, exponent: float | Array) -> Array:
 
 def _kinds(mechanism: Mechanism) -> _Kinds:
     """Return the kinds of a non-sensitive user's report, all alike for each pair of values."""
-    revealed, any_sensitive = mechanism.revealed_share, mechanism.sensitive[0]
+    revealed = mechanism.revealed_share
+    any_sensitive = mechanism.sensitive[0]
     s = mechanism.sensitive.size
     if isinstance(mechanism, UtilityOptimizedRR):
         each = float(mechanism.decoder.other[any_sensitive])
@@ -394,11 +391,13 @@ def _kinds(mechanism: Mechanism) -> _Kinds:
     if isinstance(mechanism, UtilityOptimizedRappor):
         law = mechanism.decoder
         hidden = float(law.not_own[mechanism.nonsensitive[0]])
-        on, off = float(law.other[any_sensitive]), float(law.not_other[any_sensitive])
+        on = float(law.other[any_sensitive])
+        off = float(law.not_other[any_sensitive])
         return _Kinds(revealed, hidden * off**2, hidden * on * off, hidden * on**2)
     if isinstance(mechanism, UtilityOptimizedBlockDesign):
         block = mechanism.decoder.law
-        d, each = block.sizes, block.weights * block.hidden / (s * (s - 1))
+        d = block.sizes
+        each = block.weights * block.hidden / (s * (s - 1))
         pairs = (s - d) * (s - d - 1), d * (s - d), d * (d - 1)
         return _Kinds(revealed, *(float(each @ number) for number in pairs))
     if isinstance(mechanism, UtilityOptimizedHadamard):

@@ -59,13 +59,6 @@ def influence(
     (k, 2) ndarray
         The least and the largest entry of each value; of values and bots, (k + κ, 2), for a
         personalized mechanism without background.
-
-    Raises
-    ------
-    ValueError
-        If the background is not a distribution for each tag.
-    TypeError
-        If an argument is of the wrong type.
     """
     common, weights = _question(mechanism, background)
     range_of_total = common.decoder.range_of_total
@@ -107,11 +100,7 @@ def worst_report(
     Raises
     ------
     ValueError
-        If a target is not in the domain or comes twice, there is none, the background is not a
-        distribution for each tag, or the mechanism, of a kind of its own, has too many reports to
-        list.
-    TypeError
-        If an argument is of the wrong type.
+        If the mechanism, of a kind of its own, has too many reports to list.
     """
     common, weights = _question(mechanism, background)
     return _best_report(common, _sum_over(targets, common, weights))
@@ -143,14 +132,6 @@ def gain(
         The share β of forged reports, from 0 to 1.
     background : mapping of str to (k,) array_like or mapping of label to float, optional
         See `influence`. It is taken to be right, so that p̂ is unbiased without forgers.
-
-    Raises
-    ------
-    ValueError
-        If p or the background is not a distribution, β not in 0..1, or `worst_report` refuses the
-        targets.
-    TypeError
-        If an argument is of the wrong type.
     """
     common, weights = _question(mechanism, background)
     honest = _distribution(common.domain if weights is None else tagged_domain(common).base, p, "p")
@@ -189,14 +170,6 @@ def unforged(
     -------
     (float, float)
         The ends, not clipped to 0..1.
-
-    Raises
-    ------
-    ValueError
-        If the ends are not in order, β not in [0, 1), the background is not a distribution for
-        each tag, or `worst_report` refuses the targets.
-    TypeError
-        If an argument is of the wrong type.
     """
     common, weights = _question(mechanism, background)
     low, high = checks.numbers(interval, "interval", (2,)).astype(float).tolist()
@@ -242,15 +215,13 @@ def users_needed(
     Raises
     ------
     ValueError
-        If the margin is not above what the forgers can do alone, or an argument is out of its
-        range.
-    TypeError
-        If an argument is of the wrong type.
+        If the margin is not above what the forgers can do alone.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
     distribution = _distribution(mechanism.domain, p, "p")
     weights = _sum_over(targets, mechanism, None)
-    allowed, beta = checks.positive(margin, "margin"), _share_below_1(share)
+    allowed = checks.positive(margin, "margin")
+    beta = _share_below_1(share)
     quantile = float(ndtri((1 - checks.open_unit(level, "level")) / 2))
     held = float(distribution @ weights)
     least, largest = mechanism.decoder.range_of_total(weights)
@@ -337,8 +308,10 @@ def _best_report(mechanism: Mechanism, w: Array) -> Any:
 
 
 def _best_block(mechanism: Mechanism, decoder: BlockDecoder, w: Array) -> NDArray[np.uint8]:
-    own, of_N = w[mechanism.sensitive], w[mechanism.nonsensitive]
-    descending, candidates = np.argsort(-own, kind="stable"), []
+    own = w[mechanism.sensitive]
+    of_N = w[mechanism.nonsensitive]
+    descending = np.argsort(-own, kind="stable")
+    candidates = []
     for row, size in enumerate(decoder.law.sizes.tolist()):
         held = np.zeros(own.size, dtype=np.bool_)
         held[descending[:size]] = True
@@ -356,7 +329,8 @@ def _best_block(mechanism: Mechanism, decoder: BlockDecoder, w: Array) -> NDArra
 
 def _best_listed(mechanism: Mechanism, w: Array) -> Any:
     """Return the best report of a mechanism whose reports can be listed."""
-    outputs, decoder = mechanism.outputs, mechanism.decoder
+    outputs = mechanism.outputs
+    decoder = mechanism.decoder
     values = [decoder.estimate(mechanism.tally(y[None]).counts, 1) @ w for y in outputs]
     return outputs[np.argmax(values)]
 

@@ -52,7 +52,9 @@ except ModuleNotFoundError as missing:
 __all__ = ["Collection", "FileError", "tally_file", "tally_files", "write_reports"]
 
 VERSION = b"2"
-VERSION_KEY, SURVEY_KEY, QUESTION_KEY = b"uldp", b"uldp.survey", b"uldp.question"
+VERSION_KEY = b"uldp"
+SURVEY_KEY = b"uldp.survey"
+QUESTION_KEY = b"uldp.question"
 COLUMN = "report"
 BYTES_OF_GROUP = 1 << 22
 MOST_BYTES_OF_GROUP = 1 << 25
@@ -121,10 +123,6 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
 
     Raises
     ------
-    ValueError
-        If there is no such question, or a report is one that the mechanism cannot produce.
-    TypeError
-        If an argument is of the wrong type.
     OSError
         If the file exists or cannot be written.
     """
@@ -171,10 +169,6 @@ def tally_file(survey: Survey, path: AnyPath, max_reports: int = REPORTS_OF_FILE
     FileError
         A ValueError, if the file is not one of this layout and version, was cut short or damaged,
         is of another survey, or holds more reports than are allowed.
-    ValueError
-        If `max_reports` is not a whole number of at least 1.
-    TypeError
-        If an argument is of the wrong type.
     OSError
         If the file cannot be read.
     """
@@ -190,7 +184,8 @@ def tally_file(survey: Survey, path: AnyPath, max_reports: int = REPORTS_OF_FILE
             name = _question(path, file.schema_arrow, survey)
             _check_groups(path, file.metadata, os.fstat(source.fileno()).st_size)
             mechanism = survey.questions[name]
-            tally, impossible = empty_tally(mechanism), 0
+            tally = empty_tally(mechanism)
+            impossible = 0
             promised = file.metadata.num_rows
             if promised > most:
                 raise FileError(
@@ -240,10 +235,6 @@ def tally_files(
 
     Raises
     ------
-    ValueError
-        If a path is repeated, or `max_reports` is not a whole number of at least 1.
-    TypeError
-        If an argument is of the wrong type.
     OSError
         If a file cannot be read.
     """

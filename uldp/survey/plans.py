@@ -118,13 +118,6 @@ def plans_for_rounds(
     -------
     list of Plan
         In increasing order of the loss.
-
-    Raises
-    ------
-    ValueError
-        If L is so small or so large that L/m is no ε, or an argument is out of its range.
-    TypeError
-        If an argument is of the wrong type.
     """
     checks.instance(domain, "domain", Domain)
     level = checks.budget(total, "total")

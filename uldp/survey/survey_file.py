@@ -125,7 +125,8 @@ def json_object(
     """Return an object with these keys, or say which are missing or unknown."""
     if not isinstance(value, dict):
         raise ValueError(f"{where} must be an object, got {excerpt(value)}")
-    missing, unknown = required - value.keys(), value.keys() - required - optional
+    missing = required - value.keys()
+    unknown = value.keys() - required - optional
     if missing:
         raise ValueError(f"{where} must have the key {min(missing)!r}")
     if unknown:
@@ -165,7 +166,8 @@ def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
     own = OWN_FIELDS[kind]
     required = {"name", "labels", "sensitive", "mechanism", "epsilon"} | (own - OPTIONAL)
     json_object(entry, where, required, {"tags", "factors"} | (own & OPTIONAL))
-    name, domain = _text(entry["name"], f"{where}.name"), _domain(entry, where)
+    name = _text(entry["name"], f"{where}.name")
+    domain = _domain(entry, where)
     given = {key: entry[key] for key in own & entry.keys()}
     if "sizes" in given:
         given["sizes"] = _sizes(given["sizes"], f"{where}.sizes")

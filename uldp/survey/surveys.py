@@ -84,15 +84,6 @@ class Survey:
         How the survey is asked again, read-only; None if it is asked once.
     digest : str
         The SHA-256 digest of the file in hexadecimal digits.
-
-    Raises
-    ------
-    ValueError
-        If a string is empty or holds a control character, a label lies beyond 2^53, there are no
-        questions, a mechanism is none of `uldp.mechanisms`, its best θ is so near 1 that it is 1
-        as a number, or there is no such way to be asked again.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     id: str
@@ -152,14 +143,6 @@ class Survey:
         text : str or bytes
             The file's content. Bytes are safest: to read a file as text may change its line
             endings, and so the survey.
-
-        Raises
-        ------
-        ValueError
-            If it is not the text of a survey file of this version, in UTF-8. The message names the
-            place.
-        TypeError
-            If it is neither text nor bytes.
         """
         if not isinstance(text, str | bytes):
             raise TypeError(f"text must be a string or bytes, got {type(text).__name__}")
@@ -186,14 +169,6 @@ class Survey:
             The name of the question.
         reports : array_like
             What the question's mechanism made of answers, one report or many.
-
-        Raises
-        ------
-        ValueError
-            If there is no such question, a report is one that the mechanism cannot produce, or
-            there are 2^32 or more.
-        TypeError
-            If the reports are not of the mechanism's type.
         """
         checks.choice(question, "question", self._names)
         rows = wire.wire_rows(self.questions[question], reports)
@@ -221,8 +196,6 @@ class Survey:
         MessageError
             A ValueError, if the message is not intact, is of another survey, holds no report or too
             many, or one that the mechanism cannot produce. Its `reason` says which.
-        TypeError
-            If it is not bytes.
         """
         if not isinstance(message, BytesLike):
             raise TypeError(f"message must be bytes, got {type(message).__name__}")
@@ -267,14 +240,6 @@ class Survey:
         Returns
         -------
         Reading
-
-        Raises
-        ------
-        ValueError
-            If `max_reports` is not a whole number of at least 1, or what comes with `seen` is no
-            pair.
-        TypeError
-            If an argument is of the wrong type; a single message is no collection of messages.
         """
         if isinstance(messages, BytesLike | str) or not isinstance(messages, Iterable):
             raise TypeError(
@@ -328,11 +293,6 @@ class Survey:
         ----------
         max_reports : int, optional
             How many reports a message may hold.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `max_reports` is not a whole number of at least 1.
         """
         most = checks.whole(max_reports, "max_reports", least=1)
         return wire.LEAST_LENGTH + most * max(self._widths)
@@ -395,13 +355,6 @@ class Tallies(Mapping[str, Tally]):
     ----------
     survey : Survey
         The survey.
-
-    Raises
-    ------
-    ValueError
-        If a name is that of no question, or a tally is of another mechanism.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     survey: Survey
@@ -449,14 +402,6 @@ class Tallies(Mapping[str, Tally]):
             What `to_json` returned.
         survey : Survey, optional
             The survey that the tallies must be of; by default any.
-
-        Raises
-        ------
-        ValueError
-            If it is not the text of a file of tallies of this version, they are of another survey,
-            or no reports have these counts.
-        TypeError
-            If an argument is of the wrong type.
         """
         if not isinstance(text, str | bytes):
             raise TypeError(f"text must be a string or bytes, got {type(text).__name__}")
@@ -480,7 +425,8 @@ class Tallies(Mapping[str, Tally]):
         if not isinstance(file["survey"], str):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
         survey = Survey.from_json(file["survey"])
-        names, entries = [*survey.questions], file["tallies"]
+        names = [*survey.questions]
+        entries = file["tallies"]
         if not isinstance(entries, list) or len(entries) != len(names):
             raise ValueError(f"tallies must be an array of {len(names)}, one for each question")
         tallies = {}
@@ -564,11 +510,14 @@ class _Box:
     """What came for a question: reports that wait to be counted, and what became of others."""
 
     def __init__(self, mechanism: Mechanism, keeps_reports: bool) -> None:
-        self.mechanism, self.keeps_reports = mechanism, keeps_reports
+        self.mechanism = mechanism
+        self.keeps_reports = keeps_reports
         self.layout = wire.wire_dtype(mechanism)
         self.width = self.layout.itemsize
-        self.waiting, self.kept = bytearray(), bytearray()
-        self.tally, self.impossible = empty_tally(mechanism), 0
+        self.waiting = bytearray()
+        self.kept = bytearray()
+        self.tally = empty_tally(mechanism)
+        self.impossible = 0
 
     def empty(self) -> None:
         """Count what waits."""

@@ -45,7 +45,8 @@ from uldp.mechanisms import Mechanism
 
 __all__ = ["MessageError", "Reason", "split", "unpack"]
 
-MAGIC, VERSION = b"uldp", 2
+MAGIC = b"uldp"
+VERSION = 2
 HEADER = struct.Struct("<4s2H2I32s")
 VERSION_END = 8
 CHECKSUM = struct.Struct("<I")
@@ -99,11 +100,6 @@ def pack(digest: bytes, question: int, rows: NDArray[Any]) -> bytes:
         The number of the question.
     rows : (n, ...) ndarray
         The reports as `wire_rows` returns them.
-
-    Raises
-    ------
-    ValueError
-        If there are 2^32 reports or more.
     """
     if len(rows) > MOST_REPORTS:
         raise ValueError(f"reports must be at most {MOST_REPORTS}, got {len(rows)}")
@@ -187,12 +183,6 @@ def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
     ------
     bytes
         A message, or what is none.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the data are neither bytes nor a map of a file nor a file, or `longest` is not a whole
-        number of at least 1.
     """
     if not isinstance(data, bytes | mmap) and not hasattr(data, "read"):
         raise TypeError(f"data must be bytes, an mmap or a file, got {type(data).__name__}")

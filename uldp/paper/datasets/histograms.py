@@ -50,14 +50,6 @@ class Histogram:
         The number of people at each value; kept as a read-only copy.
     source : str
         Where the counts come from, and under which license.
-
-    Raises
-    ------
-    ValueError
-        If a table of counts does not have shape (k,), a count is negative or not whole, or nobody
-        is counted.
-    TypeError
-        If an argument is of the wrong type.
     """
 
     domain: Domain
@@ -133,11 +125,6 @@ class GridHistogram(Histogram):
             The cells that are sensitive, in any order.
         source : str
             Where the check-ins come from.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a place or a cell is not as described.
         """
         rows, columns = cls.shape
         names = ("counts", "home", "office", "home_places", "office_places")
@@ -172,20 +159,13 @@ def manhattan_cell(latitude: float, longitude: float) -> int | None:
     int or None
         ``25 * row + column``, or None outside the grid.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is no finite number.
-
     Examples
     --------
     >>> manhattan_cell(40.7484, -73.9857)  # the Empire State Building
     311
     """
-    latitude, longitude = (
-        checks.real(latitude, "latitude"),
-        checks.real(longitude, "longitude"),
-    )
+    latitude = checks.real(latitude, "latitude")
+    longitude = checks.real(longitude, "longitude")
     row = bisect_right(_ROW_EDGES, latitude) - 1 - (latitude == _ROW_EDGES[-1])
     column = bisect_right(_COLUMN_EDGES, longitude) - 1 - (longitude == _COLUMN_EDGES[-1])
     rows, columns = GridHistogram.shape
@@ -205,11 +185,6 @@ def census_domain(categories: Iterable[Sequence[str]]) -> Domain:
     -------
     Domain
         One value for each combination, the last attribute running fastest.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the categories are not as described.
     """
     categories = [
         checks.items(names, "categories") for names in checks.items(categories, "categories")

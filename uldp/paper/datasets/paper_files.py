@@ -70,13 +70,6 @@ def load_us_census_1990(
     -------
     Histogram
         Over k = 400, 800, ..., 12,800 values.
-
-    Raises
-    ------
-    ValueError
-        If the file departs from the format, naming the line, or has another number of rows.
-    TypeError
-        If an argument is of the wrong type.
     """
     path = checks.path(path, "path")
     expected_rows = checks.whole(expected_rows, "expected_rows", least=1)
@@ -136,13 +129,6 @@ def load_foursquare(
     -------
     GridHistogram
         Over k = 625 cells.
-
-    Raises
-    ------
-    ValueError
-        If a file departs from the format, naming the line, or a number is not as expected.
-    TypeError
-        If an argument is of the wrong type.
     """
     pois_path = checks.path(pois_path, "pois_path")
     checkins_path = checks.path(checkins_path, "checkins_path")
@@ -185,7 +171,8 @@ def _venue(path: str | PathLike[str], number: int, line: bytes) -> tuple[int | N
     if len(venue) != 5:
         raise _unexpected(path, number, "5 tab-separated fields", f"{len(venue)}")
     try:
-        latitude, longitude = float(venue[1]), float(venue[2])
+        latitude = float(venue[1])
+        longitude = float(venue[2])
     except ValueError:
         latitude = longitude = math.nan
     if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):

@@ -64,11 +64,6 @@ def census(attributes: int = 4) -> Histogram:
     Histogram
         Over k = 400, 800, ..., 12,800 values.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `attributes` is not a whole number from 4 to 9.
-
     Examples
     --------
     >>> census().domain.labels[353]

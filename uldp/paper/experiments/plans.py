@@ -42,11 +42,6 @@ def plan(figure: str, settings: Settings) -> list[Point]:
         A name in `FIGURES`.
     settings : Settings
         What is chosen about it.
-
-    Raises
-    ------
-    ValueError
-        If there is no such figure, or a data file is not as expected.
     """
     checks.choice(figure, "figure", FIGURES)
     checks.instance(settings, "settings", Settings)
@@ -63,13 +58,7 @@ def plan(figure: str, settings: Settings) -> list[Point]:
 
 
 def checkins(settings: Settings) -> tuple[str, GridHistogram]:
-    """Return the check-ins in Manhattan with the name of the data.
-
-    Raises
-    ------
-    ValueError
-        If a data file is not as expected.
-    """
+    """Return the check-ins in Manhattan with the name of the data."""
     if settings.foursquare is None:
         return "manhattan", datasets.manhattan()
     return "Foursquare", datasets.load_foursquare(*settings.foursquare)
@@ -178,7 +167,8 @@ def _people(figure: str, settings: Settings, attributes: int) -> dict[str, tuple
 
 def _parts(point: Point, settings: Settings) -> Iterator[Point]:
     """Split a point into what a tally tells and what takes the reports."""
-    by_tally, by_reports = point.methods, point.methods[:0]
+    by_tally = point.methods
+    by_reports = point.methods[:0]
     if point.mechanism == NO_PRIVACY:
         by_tally = ("empirical",)
     elif point.mechanism in ("RAPPOR", "uRAP"):

@@ -205,11 +205,6 @@ def measure(
     -------
     dict of str to mapping
         For each estimator what `Point.losses` returns.
-
-    Raises
-    ------
-    ValueError
-        If more users are to be drawn without replacement than there are people.
     """
     rng = np.random.default_rng(_stream(point, realization, seed))
     mechanism = _mechanism(point, rng)

@@ -27,11 +27,6 @@ class Record:
     ----------
     path : Path
         The file, which need not exist.
-
-    Raises
-    ------
-    ValueError
-        If a line before the last is not one of a record.
     """
 
     def __init__(self, path: Path) -> None:

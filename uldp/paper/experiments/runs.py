@@ -67,20 +67,21 @@ def reproduce(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is out of its range, or a data file or the record is not as expected.
     ModuleNotFoundError
         If a package of the extra "experiments" is not installed.
     """
     checks.choice(figure, "figure", FIGURES)
     settings = Settings() if settings is None else settings
     checks.instance(settings, "settings", Settings)
-    folder, jobs = checks.path(folder, "folder"), checks.whole(jobs, "jobs", least=1)
+    folder = checks.path(folder, "folder")
+    jobs = checks.whole(jobs, "jobs", least=1)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{FIGURES[figure]}.csv"
     if figure == "fig9":
         name, people = checkins(settings)
-        table, sources, about = cells(people), {name: people.source}, CELLS.about
+        table = cells(people)
+        sources = {name: people.source}
+        about = CELLS.about
     else:
         points = plan(figure, settings)
         table = run(points, path.with_suffix(".jsonl"), settings.seed, jobs)
@@ -117,15 +118,14 @@ def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> Data
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is out of its range or the record is not as expected.
     ModuleNotFoundError
         If a package of the extra "experiments" is not installed.
     """
     points = checks.items(points, "points")
     for point in points:
         checks.instance(point, "points", Point)
-    record, seed = checks.path(record, "record"), checks.whole(seed, "seed", least=0)
+    record = checks.path(record, "record")
+    seed = checks.whole(seed, "seed", least=0)
     jobs = checks.whole(jobs, "jobs", least=1)
     joblib, tqdm, *_ = map(extra, ("joblib", "tqdm", "threadpoolctl", "pandas"))
     finished = Record(record)

@@ -49,11 +49,6 @@ class Settings:
         A look in seconds: few values on the horizontal axis, 1000 users, few realizations.
     seed : int, optional
         0 or more; it determines all results.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of its range.
     """
 
     # The metadata are what `ArgumentParser.add_argument` takes.
@@ -129,11 +124,6 @@ class Settings:
         ----------
         figure : str
             A name in `FIGURES`.
-
-        Raises
-        ------
-        ValueError
-            If there is no such figure.
         """
         checks.choice(figure, "figure", FIGURES)
         words = ["python", "-m", "uldp", "reproduce", figure]

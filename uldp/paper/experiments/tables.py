@@ -82,7 +82,8 @@ def tabulate(rows: Iterable[Row], columns: Mapping[str, type]) -> DataFrame:
 
 def means(losses: Sequence[Mapping[str, float]]) -> Row:
     """Return the mean of each loss over the realizations, and its standard error."""
-    names, n = list(losses[0]), len(losses)
+    names = list(losses[0])
+    n = len(losses)
     values = np.array([[each[name] for name in names] for each in losses])
     spread = values.std(axis=0, ddof=1) if n > 1 else np.full(len(names), np.nan)
     errors = zip((f"{name}_error" for name in names), spread / np.sqrt(n), strict=True)
@@ -136,8 +137,6 @@ def read_table(path: str | os.PathLike[str]) -> DataFrame:
 
     Raises
     ------
-    ValueError
-        If the columns are not those of such a table.
     ModuleNotFoundError
         If pandas is not installed.
     """

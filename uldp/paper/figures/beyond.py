@@ -52,11 +52,6 @@ def saddle_points(panels: Mapping[str, Surface], axes: Panels = None) -> NDArray
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels or the arrays of one do not fit together.
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 4.0), sharey=True, axes=axes)
     looks = style.line_looks(("best θ for this mass", "worst mass for this θ"))
@@ -106,11 +101,6 @@ def ratio_maps(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels or the arrays do not fit together.
     """
     inches = style.WIDTH, 0.6 + 2.7 * -(-len(ratios) // 2)
     axes = style.make_axes(len(ratios), inches, 2, axes=axes)

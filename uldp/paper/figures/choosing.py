@@ -16,7 +16,8 @@ from uldp.paper.figures.style import Curve, Look, Panels
 
 __all__ = ["ExcessMap", "better_of_two"]
 
-HATCHES, HATCHING = ("", ".."), "0.55"
+HATCHES = ("", "..")
+HATCHING = "0.55"
 OPTIMAL: Look = {"color": "black", "linestyle": "-.", "linewidth": 2}
 
 
@@ -59,12 +60,6 @@ def better_of_two(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, the arrays of one do not fit together, or it is not of two
-        mechanisms.
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 4.2), axes=axes)
     for ax, (title, panel) in zip(axes, panels.items(), strict=True):

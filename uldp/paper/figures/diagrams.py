@@ -37,11 +37,6 @@ def uldp_diagram(
         Indices of the sensitive inputs X_S and of the protected outputs Y_P.
     ax : Axes, optional
         Where to draw.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix or an index does not fit it.
     """
     matrix = checks.stochastic(Q, "Q")
     k, size = matrix.shape
@@ -78,9 +73,11 @@ def response_diagram(mechanism: UtilityOptimizedRR, ax: Axes | None = None) -> A
     ax : Axes, optional
         Where to draw.
     """
-    Q, in_S = mechanism.transition_matrix(), mechanism.protected
+    Q = mechanism.transition_matrix()
+    in_S = mechanism.protected
     labels = [str(label) for label in mechanism.domain.labels]
-    arrows, keys = [], {}
+    arrows = []
+    keys = {}
     for x, y in np.argwhere(Q > 0):
         kept = ("c_1", style.BOLD_BLUE) if in_S[x] else ("c_3", style.BOLD_ORANGE)
         symbol, stroke = kept if x == y else ("c_2", style.DOTTED)
@@ -103,7 +100,9 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor, ax: Axes | None = None) ->
     ax : Axes, optional
         Where to draw.
     """
-    decoder, s, k = mechanism.decoder, mechanism.sensitive.size, mechanism.domain.size
+    decoder = mechanism.decoder
+    s = mechanism.sensitive.size
+    k = mechanism.domain.size
     order = np.concatenate([mechanism.sensitive, mechanism.nonsensitive])
     drawn = [part[0] for part in (mechanism.sensitive, mechanism.nonsensitive) if part.size]
     ax = style.one_axes(ax, 0.6 + 2.2 * len(drawn))

@@ -49,12 +49,6 @@ def estimates_by_rank(
     -------
     (m,) ndarray of Axes
         For m estimates.
-
-    Raises
-    ------
-    ValueError
-        If there are no estimates, an array is of the wrong length, or the truth is not a
-        distribution.
     """
     size = np.size(truth)
     shares = 100 * checks.distribution(truth, "truth", size)
@@ -117,12 +111,6 @@ def estimates_with_errors(
     Returns
     -------
     Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no tallies, their values differ, a value is not among them, or the truth is not
-        a distribution.
     """
     if not tallies:
         raise ValueError("tallies must not be empty: there is nothing to draw")
@@ -186,11 +174,6 @@ def estimate_maps(
     -------
     (m + 2,) ndarray of Axes
         For m estimates: that of the truth, that of the key, and theirs.
-
-    Raises
-    ------
-    ValueError
-        If a map is not a distribution over the cells.
     """
     percent = {"truth": 100 * _shares(grid.domain, truth, "truth")} | {
         title: 100 * _shares(grid.domain, values, f"estimates[{title!r}]")
@@ -225,9 +208,11 @@ def _shares(domain: Domain, p: PerValue, name: str) -> NDArray[np.float64]:
 
 def _cells(grid: GridHistogram) -> list[Rectangle]:
     """Return the outlines of the cells with a hospital."""
-    (south, north), (west, east) = grid.latitude, grid.longitude
+    (south, north) = grid.latitude
+    (west, east) = grid.longitude
     rows, columns = grid.shape
-    height, width = (north - south) / rows, (east - west) / columns
+    height = (north - south) / rows
+    width = (east - west) / columns
     return [
         Rectangle((west + width * column, south + height * row), width, height)
         for row, column in zip(*np.unravel_index(grid.hospital_cells, grid.shape), strict=True)

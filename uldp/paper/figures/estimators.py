@@ -77,11 +77,6 @@ def climbs(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, `lowest` is not above 0 or arrays do not fit together.
     """
     lowest = checks.positive(lowest, "lowest")
     drawn = {
@@ -125,11 +120,6 @@ def losses_by_estimator(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, their mechanisms differ or `highest` is not above 0.
     """
     highest = checks.positive(highest, "highest")
     axes = style.make_axes(

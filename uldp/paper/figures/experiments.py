@@ -62,12 +62,6 @@ def gains(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, the arrays of a curve differ in length, a coordinate is not above 0,
-        or the band has no height above 0.
     """
     low, high = (checks.positive(bound, "claimed") for bound in claimed)
     if low >= high:
@@ -117,11 +111,6 @@ def losses_by_epsilon(
     -------
     (m,) ndarray of Axes
         The estimators in their order, for one of the data after the other.
-
-    Raises
-    ------
-    ValueError
-        If the loss is neither of the two, there are no panels, or the table has no row of one.
     """
     panels = _by_estimator(table, data, estimators)
     axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2, axes=axes)
@@ -158,11 +147,6 @@ def losses_by_sensitive(
     -------
     (m,) ndarray of Axes
         Row by row.
-
-    Raises
-    ------
-    ValueError
-        If the loss is neither of the two, there are no panels, or the table has no row of one.
     """
     panels: dict[str, DataFrame] = {}
     for title, rows in _by_estimator(table, data, estimators).items():
@@ -193,11 +177,6 @@ def losses_by_attributes(
     -------
     (m,) ndarray of Axes
         By ε.
-
-    Raises
-    ------
-    ValueError
-        If the loss is neither of the two or the table has no row of the estimator.
     """
     # Beyond four attributes, each has two categories.
     table = table.assign(attributes=4 + np.log2(table["k"] / FOUR_ATTRIBUTES))
@@ -300,7 +279,9 @@ def _curves(rows: DataFrame, x: str, loss: Loss) -> Iterator[tuple[Label, Curve]
     """Yield the curves of a panel by the mechanism, and kind in the empirical estimate's."""
     ends = rows.loc[rows["mechanism"] != NO_PRIVACY, x].agg(["min", "max"])
     for key, members in rows.sort_values(x).groupby("mechanism"):
-        name, losses, forecasts = str(key), members[loss], members[f"expected_{loss}"]
+        name = str(key)
+        losses = members[loss]
+        forecasts = members[f"expected_{loss}"]
         lines = losses if forecasts.hasnans else forecasts
         if len(members) == 1:
             yield (name, "forecast"), (ends, lines.repeat(2))

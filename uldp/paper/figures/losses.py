@@ -77,11 +77,6 @@ def losses_by_mass(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels or p(X_S) and losses of a line differ in length.
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 3.6), sharey=True, axes=axes)
     for ax, (title, curves) in zip(axes, panels.items(), strict=True):
@@ -123,11 +118,6 @@ def support_levels(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels or arrays do not fit together.
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 2.8), sharey=True, axes=axes)
     marked = checks.numbers(np.multiply(sensitive, 1.0), "sensitive", (-1,)) > 0
@@ -170,11 +160,6 @@ def worst_case_planes(planes: Mapping[str, WorstCases], axes: Panels = None) -> 
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, or arrays do not fit together.
     """
     axes = style.make_axes(len(planes), (style.WIDTH, 4.2), sharey=True, axes=axes)
     looks = style.line_looks(label for plane in planes.values() for label in plane.boundaries)

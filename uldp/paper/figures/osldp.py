@@ -40,11 +40,6 @@ def product_scheme(
     -------
     (2, 2) ndarray of Axes
         The upper left one is empty but for the equation.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a stochastic matrix, the parts do not fit it, or its order is another one.
     """
     matrix = checks.stochastic(Q, "Q")
     k, size = matrix.shape
@@ -61,7 +56,8 @@ def product_scheme(
     inputs = [f"$x_{{{x}}}$" for x in range(k)]
     outputs = [f"$y_{{{y}}}$" for y in range(size)]
     middle = [*outputs[: int(in_P.sum())], *(inputs[x] for x in revealed)]
-    rows, columns = len(middle) + k, len(middle) + size
+    rows = len(middle) + k
+    columns = len(middle) + size
     inches = style.WIDTH, style.WIDTH * (0.5 * rows + 1) / (0.55 * columns + 0.8)
     panels = style.make_axes(4, inches, 2, axes=axes)
     if axes is None:

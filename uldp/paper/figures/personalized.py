@@ -36,11 +36,6 @@ def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
         Her mechanism, with a uRR in common; small enough to read, up to about ten values and bots.
     ax : Axes, optional
         Where to draw.
-
-    Raises
-    ------
-    TypeError
-        If the common mechanism is not a uRR, whose reports are values and bots.
     """
     common = user.common
     checks.instance(common, "the common mechanism", UtilityOptimizedRR)
@@ -112,14 +107,10 @@ def maps(
     Returns
     -------
     (number of maps,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no maps, or one is not a distribution over the cells.
     """
     axes = style.make_axes(len(panels), (style.WIDTH, 1.7 * len(panels)), 2, sharey=True, axes=axes)
-    (south, north), (west, east) = grid.latitude, grid.longitude
+    (south, north) = grid.latitude
+    (west, east) = grid.longitude
     rows, columns = grid.shape
     shares = []
     for title, values in panels.items():

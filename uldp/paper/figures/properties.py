@@ -65,11 +65,6 @@ def definition_regions(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, levels are not square arrays of one shape, or ε is below 0.
     """
     floor = math.exp(-checks.nonnegative(epsilon, "epsilon")) - TOLERANCE
     axes = style.make_axes(len(panels), (style.WIDTH, 3.7), sharey=True, axes=axes)
@@ -103,11 +98,6 @@ def promises(cases: Mapping[str, tuple[float, float]], ax: Axes | None = None) -
         is no level.
     ax : Axes, optional
         Where to draw.
-
-    Raises
-    ------
-    ValueError
-        If there are no cases, a factor is below 1 or not a number, or a promise is infinite.
     """
     if not cases:
         raise ValueError("there must be at least one case to draw, got none")
@@ -117,7 +107,8 @@ def promises(cases: Mapping[str, tuple[float, float]], ax: Axes | None = None) -
     ax = style.one_axes(ax, 1.1 + 0.32 * len(cases))
     finite = np.isfinite(found)
     right = 1.7 * max(promised.max(), found[finite].max(initial=1))
-    rows, ends = np.arange(len(cases)), np.where(finite, found, right)
+    rows = np.arange(len(cases))
+    ends = np.where(finite, found, right)
     broken = found > promised * (1 + TOLERANCE)
     bar: style.Look = {"color": "black", "marker": "|", "linestyle": "", "markeredgewidth": 2}
     ax.plot(promised, rows, **bar, markersize=16)

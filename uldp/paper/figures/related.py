@@ -43,11 +43,6 @@ def pair_levels(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, or the levels are not square, not a number or below 0.
     """
     k = len(labels)
     inches = style.WIDTH, 0.6 + 2.6 * -(-len(panels) // 2)

@@ -41,8 +41,12 @@ Look = dict[str, Any]
 Panels = NDArray[Any] | Sequence[Axes] | None
 """The Axes of a figure's panels, in their order, or None for new ones."""
 
-WIDTH, DPI = 6.8, 160
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
+WIDTH = 6.8
+DPI = 160
+BLUE = "#0072B2"
+ORANGE = "#D55E00"
+GREEN = "#009E73"
+GREY = "#595959"
 PALE = {BLUE: "#DCEBF5", ORANGE: "#FBE5D6", GREEN: "#D9F0E8"}
 WHITE: Look = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
 
@@ -84,7 +88,8 @@ LEVEL: Look = {"color": "0.5", "linewidth": 2.5, "zorder": 0}
 
 def mechanism_looks(names: Iterable[str]) -> dict[str, Look]:
     """Return how mechanisms look by their names, in the order of `STYLES`."""
-    found, spare = list(dict.fromkeys(names)), cycle(SPARE)
+    found = list(dict.fromkeys(names))
+    spare = cycle(SPARE)
     looks = {name: look for name, look in STYLES.items() if name in found}
     looks |= {name: next(spare) for name in found if name not in {*STYLES, NO_PRIVACY}}
     return looks | ({NO_PRIVACY: LEVEL} if NO_PRIVACY in found else {})
@@ -111,11 +116,6 @@ def make_axes(
     """Make panels, side by side or in rows of `columns`; return their Axes, shape (number,).
 
     If `axes` are given, they are the panels, and none are made.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or not as many `axes`.
     """
     if number < 1:
         raise ValueError("there must be at least one panel to draw, got none")
@@ -150,13 +150,7 @@ def checked(curve: Curve, label: object, log: str = "") -> tuple[NDArray[Any], .
 
 
 def on_grid(title: str, /, **arrays: ArrayLike) -> list[NDArray[Any]]:
-    """Return the arrays of a panel: two of coordinates, and tables with a row for each second one.
-
-    Raises
-    ------
-    ValueError
-        If they do not fit together.
-    """
+    """Return a panel's arrays: two of coordinates, and tables with a row for each second one."""
     named = [(f"{name} of {title!r}", values) for name, values in arrays.items()]
     across, upward = (checks.numbers(values, name, (-1,)) for name, values in named[:2])
     shape = upward.size, across.size
@@ -211,12 +205,6 @@ def curves(
     Returns
     -------
     (number of panels,) ndarray of Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no panels, the arrays of a curve differ in length, or a coordinate or level on
-        a logarithmic axis is not above 0.
     """
     axes = make_axes(len(panels), (WIDTH, height), columns, sharey, axes=axes)
     labels: list[Label] = [label for lines in panels.values() for label in lines]
@@ -344,7 +332,8 @@ def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color
 
 def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: str, norm: Any) -> Any:
     """Draw values of the cells of a grid at their places; return the image."""
-    (south, north), (west, east) = grid.latitude, grid.longitude
+    (south, north) = grid.latitude
+    (west, east) = grid.longitude
     aspect = 1 / math.cos(math.radians((south + north) / 2))
     ax.locator_params(nbins=3)
     sides = west, east, south, north
@@ -420,7 +409,8 @@ def arrow_diagram(
     rows = max(sum(len(names) for _, names in c.classes.values()) for c in columns)
     ax = one_axes(ax, 0.55 * rows + 2.0)
     ax.set_axis_off()
-    half, places = 0.175 * len(columns), []
+    half = 0.175 * len(columns)
+    places = []
     for index, column in enumerate(columns):
         side = -1 if index == 0 else int(index == len(columns) - 1)
         places.append(_draw_column(ax, _SPACING * index, column, side, half))
@@ -454,7 +444,8 @@ def write(
     ax.text(*place, text, color=color, **{"ha": "center", "va": "center", "size": 12, **options})
 
 
-_SPACING, _GAP = 3.2, 0.7
+_SPACING = 3.2
+_GAP = 0.7
 
 
 def _draw_column(
