@@ -496,7 +496,7 @@ def test_an_interruption(monkeypatch, capsys):
     def interrupt(*_) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command_line, "reproduce", interrupt)
+    monkeypatch.setattr("uldp.paper.experiments.command.reproduce", interrupt)
     assert command_line.main(["reproduce", "fig5"]) == 130
     assert "the same command goes on from here" in capsys.readouterr().err
 

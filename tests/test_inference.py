@@ -1190,10 +1190,12 @@ def test_large_domains_need_milliseconds_and_no_matrix():
             lambda tally=tally: inference.difference(tally, tally, weights),
         ]
         for call in calls:
-            call()
-            start = time.process_time()
-            call()
-            assert time.process_time() - start < 0.05
+            seconds = []
+            for _ in range(4):
+                start = time.process_time()
+                call()
+                seconds.append(time.process_time() - start)
+            assert min(seconds) < 0.05
             tracemalloc.start()
             call()
             _, peak = tracemalloc.get_traced_memory()

@@ -105,13 +105,6 @@ OF_TRUTH = {
         uldp.UtilityOptimizedRR, ANSWERS, 1000, "standard_error", 0.02, [0.1, 0.3, 0.6], w
     ),
     "survey.attacks.gain.p": lambda p: attacks.gain(URR, p, ["yes"], 0.1),
-    "survey.attacks.gain.background": lambda p: attacks.gain(
-        USER, [0.2, 0.3, 0.5], ["yes"], 0.1, {"home": p}
-    ),
-    "survey.attacks.influence.background": lambda p: attacks.influence(USER, {"home": p}),
-    "survey.attacks.unforged.background": lambda p: attacks.unforged(
-        USER, ["maybe"], (0.1, 0.2), 0.1, {"home": p}
-    ),
     "survey.attacks.users_needed.p": lambda p: attacks.users_needed(URR, p, ["yes"], 1e-6, 0.0),
     "paper.optimal_theta.best_theta.p": lambda p: best_theta(RAPPOR, "l2", p),
     "survey.plans.plans_for_rounds.p": lambda p: [
@@ -152,9 +145,6 @@ OF_TRUTH = {
 EXAMPLES = {name: Example(function) for name, function in OF_TRUTH.items()} | {
     "mechanisms.base.Mechanism.simulate.true_counts": Example(
         lambda c: URR.simulate(c, rng=1).counts, vector=(100, 20, 3)
-    ),
-    "survey.attacks.worst_report.background": Example(
-        lambda p: attacks.worst_report(SET_USER, ["maybe"], {"home": p}), vector=(0.4, 0.6, 0)
     ),
     "tallies.Tally.counts": Example(lambda c: uldp.Tally(URR, 9, c).counts, vector=(1, 2, 6)),
     "personalized.collector.PersonalizedEstimate.of.r": Example(

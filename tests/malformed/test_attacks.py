@@ -21,35 +21,25 @@ from uldp.survey import attacks
 
 TAGGED = TaggedDomain(uldp.Domain(3, sensitive=[0]), ["home", "work"])
 PUM = PersonalizedMechanism(uldp.UtilityOptimizedRR(TAGGED, 1.0), {1: "home"})
-KNOWN = [0.2, 0.3, 0.5]
-NOT_BACKGROUNDS = [
-    *(1, "home", ["home"], {}, {"home": KNOWN}, {"home": KNOWN, "work": None}, object()),
-    *({"home": KNOWN, "work": wrong} for wrong in distribution(3, 1 / 3)),
-    {"home": KNOWN, "work": KNOWN, "school": KNOWN},
-]
 
 
 def calls_of_attacks() -> list[Call]:
     mechanism, targets = (
-        (URR, NOT_MECHANISMS),
+        (URR, [*NOT_MECHANISMS, PUM]),
         ([1, 3], [*positions(K), [], ["a", "z"], ["a", "a"], "a", {"a"}]),
     )
     p, share = (UNIFORM, distribution(K)), (0.1, real(-0.1, 1.1))
     ends = [*NOT_ARRAYS, None, 0.5, [0.5], [0.6, 0.5], [0, np.nan], [None, 1], ["0", "1"], [[0, 1]]]
     below_1 = (0.1, real(-0.1, 1.1, 1))
-    known = ({"home": KNOWN, "work": KNOWN}, NOT_BACKGROUNDS)
-    for_urr = (None, [{}, {"home": KNOWN}, 1])
     return [
-        call(attacks.influence, mechanism=mechanism, background=for_urr),
-        call(attacks.influence, mechanism=(PUM, []), background=known),
-        call(attacks.worst_report, mechanism=mechanism, targets=targets, background=for_urr),
+        call(attacks.influence, mechanism=mechanism),
+        call(attacks.worst_report, mechanism=mechanism, targets=targets),
         call(
             attacks.gain,
             mechanism=mechanism,
             p=p,
             targets=targets,
             share=share,
-            background=for_urr,
         ),
         call(
             attacks.unforged,
@@ -57,19 +47,10 @@ def calls_of_attacks() -> list[Call]:
             targets=targets,
             interval=((0.1, 0.2), ends),
             share=below_1,
-            background=for_urr,
-        ),
-        *(
-            call(function, mechanism=(PUM, []), targets=([1], []), background=known, **others)
-            for function, others in (
-                (attacks.worst_report, {}),
-                (attacks.gain, {"p": (KNOWN, distribution(3)), "share": share}),
-                (attacks.unforged, {"interval": ((0.1, 0.2), []), "share": below_1}),
-            )
         ),
         call(
             attacks.users_needed,
-            mechanism=(URR, [*NOT_MECHANISMS, PUM]),
+            mechanism=mechanism,
             p=p,
             targets=targets,
             margin=(5.0, real(0, -1, 0.1)),

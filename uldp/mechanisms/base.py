@@ -290,6 +290,18 @@ class Mechanism(Law):
         self._check_matrix_size()
         return self._matrix()
 
+    def best_report(self, weights: NDArray[np.float64]) -> Any:
+        """Return the report y with the largest D_y · w: unless there is a shorter way, of all.
+
+        Parameters
+        ----------
+        weights : (k,) ndarray
+            w.
+        """
+        outputs = self.outputs
+        totals = [self.decoder.estimate(self.tally(y[None]).counts, 1) @ weights for y in outputs]
+        return outputs[np.argmax(totals)]
+
     @abstractmethod
     def _matrix(self) -> NDArray[np.float64]:
         """Return the matrix of a domain that is small enough for it."""

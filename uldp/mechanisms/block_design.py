@@ -129,6 +129,27 @@ class UtilityOptimizedBlockDesign(SetReports):
         """Σ λ_d (1 - μ_d), the probability to send no set."""
         return self._law.revealed if self.nonsensitive.size else 0.0
 
+    def best_report(self, weights: NDArray[np.float64]) -> Any:
+        """Return the best of the best sets of each size and the best value to reveal."""
+        decoder = self.decoder
+        own = weights[self.sensitive]
+        of_N = weights[self.nonsensitive]
+        descending = np.argsort(-own, kind="stable")
+        candidates = []
+        for row, size in enumerate(decoder.law.sizes.tolist()):
+            held = np.zeros(own.size, dtype=np.bool_)
+            held[descending[:size]] = True
+            value = decoder.outside[row] * own.sum() + decoder.hidden[row] * of_N.sum()
+            value += decoder.contrast[row] * own[held].sum()
+            candidates.append((float(value), held, 0))
+        if of_N.size:
+            revealed = int(of_N.argmax())
+            value = decoder.absent * own.sum() + decoder.unnamed * of_N.sum()
+            value += (decoder.named - decoder.unnamed) * of_N[revealed]
+            candidates.append((float(value), np.zeros(own.size, dtype=np.bool_), revealed + 1))
+        _, held, revealed = max(candidates, key=lambda one: one[0])
+        return self._report(held, revealed)
+
     def _matrix(self) -> NDArray[np.float64]:
         law = self._law
         s = self.sensitive.size

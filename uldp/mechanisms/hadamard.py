@@ -107,6 +107,10 @@ class UtilityOptimizedHadamard(IndexReports):
             sets[:, chunk] = elements.pack(self._members(columns[chunk])).T
         return Evidence(self, sets, counts[columns], counts[self.order :])
 
+    def best_report(self, weights: NDArray[np.float64]) -> Any:
+        """Return the report of the largest of all totals (see `Mechanism.best_report`)."""
+        return self.report_dtype.type(self.decoder.totals(weights).argmax())
+
     def _members(self, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which sensitive values have +1 in these columns, shape (columns, s)."""
         rows = np.arange(1, self.sensitive.size + 1)

@@ -128,6 +128,12 @@ class UtilityOptimizedRappor(SetReports):
         """1 - d2, the probability that the own bit on X_N is 1."""
         return float(self.decoder.own[self.nonsensitive[0]]) if self.nonsensitive.size else 0.0
 
+    def best_report(self, weights: NDArray[np.float64]) -> Any:
+        """Return the set of the positive w, with the largest on X_N (`Mechanism.best_report`)."""
+        each = weights / self.decoder.gain
+        revealed = np.append(0, each[self.nonsensitive]).argmax()
+        return self._report(each[self.sensitive] > 0, int(revealed))
+
     def _matrix(self) -> NDArray[np.float64]:
         """Return Q(y|x) of eqs. (7)-(10)."""
         if not self._matrix_fits_floats:

@@ -77,6 +77,10 @@ class UtilityOptimizedRR(IndexReports):
         """Y_P = X_S: a report that names a sensitive value."""
         return np.isin(self.outputs, self.sensitive)
 
+    def best_report(self, weights: NDArray[np.float64]) -> Any:
+        """Return the value with the largest w/gain (see `Mechanism.best_report`)."""
+        return self.report_dtype.type((weights / self.decoder.gain).argmax())
+
     def _matrix(self) -> NDArray[np.float64]:
         """Return Q(y|x) of eq. (6)."""
         matrix = np.diag(self.decoder.gain)

@@ -76,6 +76,12 @@ class SetReports(Mechanism):
         reports[:, self._sets.width :].view(self._revealed_dtype)[:, 0] = revealed
         return reports
 
+    def _report(self, held: NDArray[np.bool_], revealed: int) -> NDArray[np.uint8]:
+        """Return the one report of a set that reveals a value by its number, or 0."""
+        sets = self._sets.pack(held[np.newaxis])
+        reports = self._reports(sets, np.array([revealed]))
+        return reports.reshape(-1)
+
     def _revealed(self, reports: NDArray[np.uint8]) -> NDArray[Any]:
         if not self.nonsensitive.size:
             return np.zeros(len(reports), dtype=np.uint8)
