@@ -106,7 +106,7 @@ def test_two_users_of_the_hadamard_response_by_all_pairs_of_reports(sensitive):
 def test_kinds_are_those_of_the_matrix(epsilon):
     for domain in [*with_cover(4), SIX]:
         for mechanism in mechanisms(domain, epsilon):
-            known, listed = shuffling._kinds(mechanism), shuffling._listed_kinds(mechanism)
+            known, listed = mechanism.pair_kinds(), uldp.Mechanism.pair_kinds(mechanism)
             np.testing.assert_allclose(known, listed, rtol=1e-7, atol=1e-15)
             assert known.revealed + known.neither + 2 * known.one + known.both == pytest.approx(1)
             common = mechanism.transition_matrix().min(axis=0).sum()
@@ -342,4 +342,4 @@ def test_what_is_not_covered_is_refused():
     with pytest.raises(ValueError, match="n must be smaller to be summed up, got 300"):
         Shuffled(uldp.UtilityOptimizedRR(SIX, 1.0), 300).exact_delta(0.1)
     with pytest.raises(ValueError, match="send each protected report with a chance b"):
-        shuffling._listed_kinds(Uneven(uldp.Domain(5, sensitive=[0, 1, 2]), 1.0))
+        uldp.Mechanism.pair_kinds(Uneven(uldp.Domain(5, sensitive=[0, 1, 2]), 1.0))

@@ -8,21 +8,18 @@ n users drawn independently from p, the covariance of p̂ is (M(p) - p pᵀ)/n. 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._numerics.binomial import mean_absolute_deviation
+from uldp._numerics.binomial import exact_interval, mean_absolute_deviation
 from uldp._numerics.fields import lock_arrays
-from uldp._numerics.multinomial import mean_absolute_value
 
-__all__ = ["Bernoulli", "Decoder", "OutcomeDecoder", "SupportDecoder"]
+__all__ = ["Bernoulli", "Decoder", "SupportDecoder"]
 
-Masses = float | NDArray[np.float64]
-Outcomes = Iterator[tuple[float, Masses]]
+ROUNDING = 1e-12
 
 
 class Bernoulli(NamedTuple):
@@ -48,7 +45,7 @@ class Bernoulli(NamedTuple):
 class Decoder(ABC):
     """An unbiased estimate of p that is linear in the counts of a tally.
 
-    The law of an entry is the same for all values of a class, X_S or X_N.
+    All that is said of errors, intervals, tests and forged reports comes from these methods.
     """
 
     @abstractmethod
@@ -69,6 +66,25 @@ class Decoder(ABC):
     def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return n times the variance of each entry, M(p)(x, x) - p(x)², shape (k,)."""
 
+    def variances_of_counts(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+        """Return the variances at the estimate, which may be negative, from n counts."""
+        return self.variances(self.estimate(counts, n))
+
+    @abstractmethod
+    def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
+        """Return an interval for each p(x), shape (k, 2), which may miss it as often as that."""
+
+    def reported(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+        """Tell of which values the counts of n reports say anything, shape (k,)."""
+        mask: NDArray[np.bool_] = np.abs(self.estimate(counts, n)) > ROUNDING
+        return mask
+
+    def as_diagonal(
+        self, p: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return a and b, each of shape (k,), if M(p) - p pᵀ = diag(a) - b bᵀ."""
+        return None
+
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E[(D_y · w)²] by the value behind the report y, shape (k,), for w of shape (k,).
 
@@ -80,6 +96,20 @@ class Decoder(ABC):
     @abstractmethod
     def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least and the largest D_y · w over all reports y, for w of shape (k,)."""
+
+    def jump_of_total(self, weights: NDArray[np.float64]) -> float:
+        """Return how much a single random choice in a report can change D_y · w."""
+        low, high = self.range_of_total(weights)
+        return high - low
+
+    def two_values(self, weights: NDArray[np.float64]) -> tuple[float, float] | None:
+        """Return what D_y · w can be, low or high, if no report y says anything between them.
+
+        So it is if E[(D_y · w - low)(high - D_y · w)] is 0, whatever value is behind y.
+        """
+        low, high = self.range_of_total(weights)
+        inside = (low + high) * weights - low * high - self.moments_of_total(weights)
+        return (low, high) if inside.max() <= ROUNDING * (high - low) ** 2 else None
 
     @property
     @abstractmethod
@@ -155,6 +185,17 @@ class SupportDecoder(Decoder):
         supported, not_supported = self._probabilities(p)
         return supported * not_supported / self.gain**2
 
+    def variances_of_counts(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+        """Return m̂(1 - m̂) / gain², which is never negative."""
+        return counts / n * ((n - counts) / n) / self.gain**2
+
+    def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
+        """Return the images of the exact intervals of the counts."""
+        low, not_high = exact_interval(counts, n, missed)
+        above = low - self.other
+        below = self.not_other - not_high
+        return np.stack([above / self.gain, below / self.gain], axis=1)
+
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E[(D_y · w)²] by the value behind the report y, in O(k)."""
         scaled = weights / self.gain
@@ -177,6 +218,12 @@ class SupportDecoder(Decoder):
         low, high = bits.sum(axis=1) + np.array([revealed.min(), revealed.max()])
         return float(low), float(high)
 
+    def jump_of_total(self, weights: NDArray[np.float64]) -> float:
+        """Return the range of D_y · w, or of one bit where bits are independent."""
+        if self.names_one:
+            return super().jump_of_total(weights)
+        return float(np.ptp(np.append(weights / self.gain, 0)))
+
     @property
     def sums_to_one(self) -> bool:
         """Whether a report supports exactly one value."""
@@ -185,7 +232,7 @@ class SupportDecoder(Decoder):
     def as_diagonal(
         self, p: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return a and b, each of shape (k,), with M(p) - p pᵀ = diag(a) - b bᵀ."""
+        """Return a and b: the variances and p, unless a report names one value."""
         if self.names_one:
             supported = self._probabilities(p)[0]
             return supported / self.gain**2, supported / self.gain
@@ -212,133 +259,3 @@ class SupportDecoder(Decoder):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the probabilities m and 1 - m that a report supports each value."""
         return self.own * p + self.other * (1 - p), self.not_own * p + self.not_other * (1 - p)
-
-
-class Moments(NamedTuple):
-    """The mean square of an entry D_yx, by who sends the report.
-
-    Attributes
-    ----------
-    own, fellow, foreign : float
-        A user who holds x, another value of the class of x, or a value of the other class.
-    """
-
-    own: float
-    fellow: float
-    foreign: float
-
-
-@dataclass(frozen=True, eq=False)
-class OutcomeDecoder(Decoder):
-    """An estimate whose entries D_yx take few values, each with a known probability.
-
-    Attributes
-    ----------
-    sensitive, nonsensitive : ndarray of int
-        The indices of the two classes.
-    """
-
-    sensitive: NDArray[np.intp]
-    nonsensitive: NDArray[np.intp]
-
-    def __post_init__(self) -> None:
-        lock_arrays(self)
-
-    @abstractmethod
-    def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
-        """Yield the values of an entry D_yx with x in X_S, each with its probability.
-
-        The arguments are p at the value, at the rest of its class, and at the other class.
-        """
-
-    @abstractmethod
-    def nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
-        """Yield the same for an entry with x in X_N."""
-
-    def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return n times the variance of each entry, M(p)(x, x) - p(x)² for any vector p."""
-        variances: NDArray[np.float64] = p**2 * (1 - p.sum())
-        for members, outcomes in self._classes(p):
-            entries = p[members]
-            variances[members] += sum(
-                probability * (value - entries) ** 2 for value, probability in outcomes
-            )
-        return variances
-
-    @property
-    def null_variances(self) -> NDArray[np.float64]:
-        """For each x the larger variance of those where X_S or X_N holds all of p."""
-        sizes = self.sensitive.size, self.nonsensitive.size
-        variances = np.zeros(sum(sizes))
-        for sensitive, members, (size, others) in (
-            (True, self.sensitive, sizes),
-            (False, self.nonsensitive, sizes[::-1]),
-        ):
-            moments = self._moments(sensitive)
-            possible = [moments.fellow] * (size > 1) + [moments.foreign] * (others > 0)
-            variances[members] = max(possible, default=0.0)
-        return variances
-
-    def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-        """Return E|p̂(x) - p(x)|, by enumeration of all counts but two."""
-        deviations = np.empty(p.size)
-        for members, outcomes in self._classes(p):
-            values, probabilities = zip(*outcomes, strict=True)
-            table = np.array([np.broadcast_to(q, members.size) for q in probabilities])
-            entries, first, place = np.unique(p[members], return_index=True, return_inverse=True)
-            each = [
-                mean_absolute_value(n, np.array(values) - entry, table[:, column]) / n
-                for entry, column in zip(entries, first, strict=True)
-            ]
-            deviations[members] = np.array(each)[place]
-        return deviations
-
-    def as_bernoulli(self, x: int) -> Bernoulli:
-        """Return the Bernoulli number of the same variance: n Var + p(x)² is affine in p(x)."""
-        sensitive = x in self.sensitive
-        moments = self._moments(sensitive)
-        size = (self.sensitive if sensitive else self.nonsensitive).size
-        slope = moments.own - moments.foreign + (size - 1) * (moments.fellow - moments.foreign)
-        width = np.sqrt(slope**2 + 4 * moments.foreign)
-        small = 2 * moments.foreign / (width + abs(slope))
-        below, above = (small, width - small) if slope > 0 else (width - small, small)
-        return Bernoulli(below / width, above / width, 1 / width)
-
-    def squares(self, mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return c and b, each of shape (k,), with E D_yx² = c + b p(x) where p(X_S) = mass.
-
-        A value that is alone in its class holds all its mass; there any mass gives the same.
-        """
-        constants, slopes = np.empty((2, self.sensitive.size + self.nonsensitive.size))
-        for sensitive, members, share in (
-            (True, self.sensitive, mass),
-            (False, self.nonsensitive, 1 - mass),
-        ):
-            own, fellow, foreign = self._moments(sensitive)
-            if members.size == 1:
-                fellow = foreign
-            constants[members] = fellow * share + foreign * (1 - share)
-            slopes[members] = own - fellow
-        return constants, slopes
-
-    def _classes(self, p: NDArray[np.float64]) -> list[tuple[NDArray[np.intp], Outcomes]]:
-        """Return, for each class, the values of its entries, and how likely they are at p."""
-        S = self.sensitive
-        N = self.nonsensitive
-        mass_S = p[S].sum()
-        mass_N = p[N].sum()
-        classes = [
-            (S, self.sensitive_outcomes(p[S], mass_S - p[S], mass_N)),
-            (N, self.nonsensitive_outcomes(p[N], mass_N - p[N], mass_S)),
-        ]
-        return [one for one in classes if one[0].size]
-
-    def _moments(self, sensitive: bool) -> Moments:
-        outcomes = self.sensitive_outcomes if sensitive else self.nonsensitive_outcomes
-        holders = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-        return Moments(
-            *(
-                float(sum(probability * value**2 for value, probability in outcomes(*holder)))
-                for holder in holders
-            )
-        )

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from uldp._numerics import checks
-from uldp.decoders import SupportDecoder
 from uldp.domain import PerValue, per_value
 from uldp.estimators import empirical, projected
 from uldp.law import Law
-from uldp.mechanisms.block_decoder import BlockDecoder
 from uldp.tallies import Tally
 
 __all__ = ["ChiSquare", "goodness_of_fit", "homogeneity"]
@@ -74,7 +72,7 @@ def goodness_of_fit(tally: Tally, p: PerValue) -> ChiSquare:
     estimate = empirical(tally)
     domain = tally.law.domain
     p = checks.distribution(per_value(domain, p, "p"), "p", domain.size)
-    if not isinstance(tally.law.decoder, SupportDecoder):
+    if tally.law.decoder.as_diagonal(p) is None:
         _check_size(p.size, "tally")
     form = _form(tally.law, p)
     size = np.array([tally.n])
@@ -126,10 +124,12 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     contrasts = np.eye(len(tallies))[1:]
     contrasts[:, 0] = -1
     sizes = np.array([tally.n for tally in tallies])
-    if not all(isinstance(law.decoder, SupportDecoder) for law in pooled):
+    if any(law.decoder.as_diagonal(estimates[0]) is None for law in pooled):
         _check_size(contrasts.shape[0] * estimates.shape[1], "tallies")
-    possible = np.any([_is_reported(tally) for tally in pooled.values()], axis=0)
-    possible |= ~possible.any()
+    reported = [tally.law.decoder.reported(tally.counts, tally.n) for tally in pooled.values()]
+    possible = np.any(reported, axis=0)
+    if not possible.any():
+        possible[:] = True
     points = [_common([*pooled.values()], possible)]
     if len(pooled) == 1:
         own = empirical(*pooled.values())
@@ -141,16 +141,6 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
         if found.statistic < math.inf and all(map(_is_positive, forms.values())):
             break
     return found
-
-
-def _is_reported(tally: Tally) -> NDArray[np.bool_]:
-    """Tell of which values anything is reported: those of X_N must be revealed."""
-    decoder = tally.law.decoder
-    reported = np.abs(empirical(tally)) > ROUNDING
-    if isinstance(decoder, BlockDecoder):
-        N = decoder.nonsensitive
-        reported[N] = tally.counts.reshape(-1, reported.size)[0, N] > 0
-    return reported
 
 
 def _common(tallies: Sequence[Tally], possible: NDArray[np.bool_]) -> Array:
@@ -188,10 +178,11 @@ class _Form(NamedTuple):
 
 def _form(law: Law, p: Array) -> _Form:
     """Return M(p) - p pᵀ."""
-    if isinstance(law.decoder, SupportDecoder):
-        a, b = law.decoder.as_diagonal(p)
-        return _Form(np.maximum(a, 0), b)
-    return _Form(law.second_moment(p), p)
+    diagonal = law.decoder.as_diagonal(p)
+    if diagonal is None:
+        return _Form(law.second_moment(p), p)
+    a, b = diagonal
+    return _Form(np.maximum(a, 0), b)
 
 
 def _is_positive(form: _Form) -> bool:

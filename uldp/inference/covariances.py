@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp.decoders import SupportDecoder
 from uldp.estimators import empirical, norm_sub
 from uldp.law import Law
 from uldp.tallies import Tally
@@ -70,10 +69,7 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     estimate = at_least_two(tally)
     n = tally.n
     decoder = tally.law.decoder
-    if isinstance(decoder, SupportDecoder):
-        spread = np.sqrt(tally.counts / n * ((n - tally.counts) / n) / (n - 1))
-        return spread / decoder.gain
-    unbiased = decoder.variances(estimate)
+    unbiased = decoder.variances_of_counts(tally.counts, n)
     projected = decoder.variances(norm_sub(tally))
     negative = unbiased < -ROUNDING * np.abs(unbiased + estimate**2).max()
     variances = np.where(negative, projected / n, unbiased / (n - 1))

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp.decoders import SupportDecoder
+from uldp._numerics.intervals import NUISANCE, exact, score
 from uldp.domain import Weights, weights_of
 from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors, total_variance
-from uldp.inference.entries import NUISANCE, exact, intervals, score, two_values
+from uldp.inference.entries import intervals
 from uldp.inference.tables import Change
 from uldp.personalized.collector import Background, PersonalizedEstimate
 from uldp.personalized.tagged import TaggedDomain
@@ -231,15 +231,12 @@ def _ends(
     """Return the ends of the interval of Σ w(x) p(x), for weights of which the largest is 1."""
     n = tally.n
     decoder = tally.law.decoder
-    between = two_values(decoder, weights)
+    between = decoder.two_values(weights)
     if between:
         return exact(between, value, n, missed)
     squares = _largest_square(tally, weights, NUISANCE * missed)
     possible = decoder.range_of_total(weights)
-    jump = float(np.ptp(possible))
-    if isinstance(decoder, SupportDecoder) and not decoder.names_one:
-        jump = float(np.ptp(np.append(weights / decoder.gain, 0)))
-    found = score(value, squares, jump, n, (1 - NUISANCE) * missed)
+    found = score(value, squares, decoder.jump_of_total(weights), n, (1 - NUISANCE) * missed)
     return np.clip(found, *possible)
 
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from uldp.law import Law
 from uldp.likelihood import Evidence, MaximumLikelihood
 from uldp.tallies import MOST_REPORTS, Tally
 
-__all__ = ["Mechanism", "Names", "Seed"]
+__all__ = ["Mechanism", "Names", "PairKinds", "Seed"]
 
 Names = Mapping[str, Mapping[str, Any]]
 Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
@@ -33,6 +33,24 @@ OF_TALLIES: dict[str, Callable[..., NDArray[np.float64]]] = {
     "threshold": estimators.threshold,
     "norm_sub": estimators.norm_sub,
 }
+
+
+class PairKinds(NamedTuple):
+    """How often the report of a user of X_N is of each kind, as to two sensitive values.
+
+    Attributes
+    ----------
+    revealed : float
+        It reveals her value.
+    neither, one, both : float
+        It holds neither of the two; the first but not the second, which is as probable as the
+        reverse; both of them.
+    """
+
+    revealed: float
+    neither: float
+    one: float
+    both: float
 
 
 @dataclass(frozen=True)
@@ -301,6 +319,28 @@ class Mechanism(Law):
         outputs = self.outputs
         totals = [self.decoder.estimate(self.tally(y[None]).counts, 1) @ weights for y in outputs]
         return outputs[np.argmax(totals)]
+
+    def pair_kinds(self) -> PairKinds:
+        """Return the kinds of a report as to two sensitive values, if alike for all pairs.
+
+        Unless there is a shorter way they are counted in the matrix, whose protected columns must
+        hold two numbers each: b, also where a user of X_N sends it, and e^ε b.
+        """
+        matrix = self.transition_matrix()[:, self.protected]
+        b = matrix[self.nonsensitive[0]]
+        held = matrix[self.sensitive] > b * np.exp(self.epsilon / 2)
+        expected = np.tile(b, (len(matrix), 1))
+        expected[self.sensitive] *= np.where(held, np.exp(self.epsilon), 1)
+        pairs = (held * b) @ held.T
+        apart = ~np.eye(len(held), dtype=np.bool_)
+        one = (pairs.diagonal()[:, None] - pairs)[apart]
+        if not np.allclose(matrix, expected, rtol=1e-9, atol=0) or not np.allclose(one, one[0]):
+            raise ValueError(
+                "mechanism must send each protected report with a chance b, or e^ε b if it holds "
+                "the sensitive value, and hold each pair of these alike"
+            )
+        both = float(pairs[apart][0])
+        return PairKinds(self.revealed_share, float(b.sum()) - 2 * one[0] - both, one[0], both)
 
     @abstractmethod
     def _matrix(self) -> NDArray[np.float64]:

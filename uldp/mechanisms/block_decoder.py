@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics.fields import lock_arrays
-from uldp.decoders import Masses, OutcomeDecoder, Outcomes
 from uldp.limits import clipped_root
+from uldp.mechanisms.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 
 __all__ = ["BlockDecoder", "BlockLaw", "best_mass"]
 
@@ -298,6 +298,13 @@ class BlockDecoder(OutcomeDecoder):
         )
         gained = float(law.weights @ (law.shown * (of_sets - of_revealed)))
         return gained - 2 * self.mass / s + 2 * (1 - self.mass) / nu
+
+    def reported(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+        """Tell of which values anything is said: those of X_N must be revealed."""
+        reported = super().reported(counts, n)
+        revealed = counts.reshape(-1, reported.size)[0, self.nonsensitive] > 0
+        reported[self.nonsensitive] = revealed
+        return reported
 
     def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
         """Yield what a report adds to an entry of X_S, and with what probability.

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics.bits import bernoulli
 from uldp._numerics.chunks import chunks
 from uldp._numerics.packed import PackedSets
-from uldp.decoders import Masses, OutcomeDecoder, Outcomes
 from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Names
+from uldp.mechanisms.base import Names, PairKinds
 from uldp.mechanisms.index_reports import IndexReports
+from uldp.mechanisms.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 from uldp.tallies import Tally
 
 __all__ = ["UtilityOptimizedHadamard"]
@@ -110,6 +110,11 @@ class UtilityOptimizedHadamard(IndexReports):
     def best_report(self, weights: NDArray[np.float64]) -> Any:
         """Return the report of the largest of all totals (see `Mechanism.best_report`)."""
         return self.report_dtype.type(self.decoder.totals(weights).argmax())
+
+    def pair_kinds(self) -> PairKinds:
+        """Return the kinds: two rows have each pair of signs equally often."""
+        quarter = self._choices[1] / 4
+        return PairKinds(self.revealed_share, quarter, quarter, quarter)
 
     def _members(self, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which sensitive values have +1 in these columns, shape (columns, s)."""

@@ -14,7 +14,7 @@ from uldp._numerics import checks
 from uldp._numerics.bits import bernoulli, random_bytes
 from uldp._numerics.fields import set_fields
 from uldp.decoders import SupportDecoder
-from uldp.mechanisms.base import Names
+from uldp.mechanisms.base import Names, PairKinds
 from uldp.mechanisms.set_reports import SetReports
 from uldp.mechanisms.theta import minimax_log_odds
 
@@ -133,6 +133,14 @@ class UtilityOptimizedRappor(SetReports):
         each = weights / self.decoder.gain
         revealed = np.append(0, each[self.nonsensitive]).argmax()
         return self._report(each[self.sensitive] > 0, int(revealed))
+
+    def pair_kinds(self) -> PairKinds:
+        """Return the kinds: bits are independent (see `Mechanism.pair_kinds`)."""
+        law = self.decoder
+        hidden = float(law.not_own[self.nonsensitive[0]])
+        on = float(law.other[self.sensitive[0]])
+        off = float(law.not_other[self.sensitive[0]])
+        return PairKinds(self.revealed_share, hidden * off**2, hidden * on * off, hidden * on**2)
 
     def _matrix(self) -> NDArray[np.float64]:
         """Return Q(y|x) of eqs. (7)-(10)."""

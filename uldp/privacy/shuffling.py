@@ -47,13 +47,7 @@ from scipy.special import gammaln
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
-from uldp.mechanisms import (
-    Mechanism,
-    UtilityOptimizedBlockDesign,
-    UtilityOptimizedHadamard,
-    UtilityOptimizedRappor,
-    UtilityOptimizedRR,
-)
+from uldp.mechanisms.base import Mechanism, PairKinds
 
 __all__ = ["Bounds", "Shuffled"]
 
@@ -81,24 +75,6 @@ class Bounds(NamedTuple):
 
     lower: float
     upper: float
-
-
-class _Kinds(NamedTuple):
-    """How often a non-sensitive user's report is of each kind, as to two sensitive values.
-
-    Attributes
-    ----------
-    revealed : float
-        It reveals her value.
-    neither, one, both : float
-        It holds neither of the two; the first but not the second, which is as probable as the
-        reverse; both of them.
-    """
-
-    revealed: float
-    neither: float
-    one: float
-    both: float
 
 
 class _Differences(NamedTuple):
@@ -152,11 +128,11 @@ class Shuffled:
                 f"mechanism must have an ε of at most {LARGEST_EPSILON}, got {mechanism.epsilon}"
             )
         set_fields(self, n=n)
-        _ = self._kinds
+        self._kinds  # noqa: B018  a mechanism whose pairs differ is refused here
 
     @cached_property
-    def _kinds(self) -> _Kinds:
-        return _kinds(self.mechanism)
+    def _kinds(self) -> PairKinds:
+        return self.mechanism.pair_kinds()
 
     @property
     def common(self) -> float:
@@ -378,48 +354,3 @@ def _reach(variance: float, most: float, exponent: float | Array) -> Array:
     """
     third = most * np.asarray(exponent) / 3
     return third + np.sqrt(third**2 + 2 * variance * exponent)
-
-
-def _kinds(mechanism: Mechanism) -> _Kinds:
-    """Return the kinds of a non-sensitive user's report, all alike for each pair of values."""
-    revealed = mechanism.revealed_share
-    any_sensitive = mechanism.sensitive[0]
-    s = mechanism.sensitive.size
-    if isinstance(mechanism, UtilityOptimizedRR):
-        each = float(mechanism.decoder.other[any_sensitive])
-        return _Kinds(revealed, (s - 2) * each, each, 0.0)
-    if isinstance(mechanism, UtilityOptimizedRappor):
-        law = mechanism.decoder
-        hidden = float(law.not_own[mechanism.nonsensitive[0]])
-        on = float(law.other[any_sensitive])
-        off = float(law.not_other[any_sensitive])
-        return _Kinds(revealed, hidden * off**2, hidden * on * off, hidden * on**2)
-    if isinstance(mechanism, UtilityOptimizedBlockDesign):
-        block = mechanism.decoder.law
-        d = block.sizes
-        each = block.weights * block.hidden / (s * (s - 1))
-        pairs = (s - d) * (s - d - 1), d * (s - d), d * (d - 1)
-        return _Kinds(revealed, *(float(each @ number) for number in pairs))
-    if isinstance(mechanism, UtilityOptimizedHadamard):
-        quarter = mechanism.decoder.hidden / 4  # two rows have each pair of signs equally often
-        return _Kinds(revealed, quarter, quarter, quarter)
-    return _listed_kinds(mechanism)
-
-
-def _listed_kinds(mechanism: Mechanism) -> _Kinds:
-    """Return the kinds from the matrix, if it is of the kind that the module describes."""
-    matrix = mechanism.transition_matrix()[:, mechanism.protected]
-    b = matrix[mechanism.nonsensitive[0]]
-    held = matrix[mechanism.sensitive] > b * np.exp(mechanism.epsilon / 2)
-    expected = np.tile(b, (len(matrix), 1))
-    expected[mechanism.sensitive] *= np.where(held, np.exp(mechanism.epsilon), 1)
-    pairs = (held * b) @ held.T
-    apart = ~np.eye(len(held), dtype=np.bool_)
-    one = (pairs.diagonal()[:, None] - pairs)[apart]
-    if not np.allclose(matrix, expected, rtol=1e-9, atol=0) or not np.allclose(one, one[0]):
-        raise ValueError(
-            "mechanism must send each protected report with a chance b, or e^ε b if it holds the "
-            "sensitive value, and hold each pair of these alike"
-        )
-    both = float(pairs[apart][0])
-    return _Kinds(mechanism.revealed_share, float(b.sum()) - 2 * one[0] - both, one[0], both)

@@ -1,0 +1,180 @@
+"""Estimates whose entries take few values, each with a known probability."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uldp._numerics.fields import lock_arrays
+from uldp._numerics.intervals import NUISANCE, exact, score
+from uldp._numerics.multinomial import mean_absolute_value
+from uldp.decoders import Bernoulli, Decoder
+
+__all__ = ["Masses", "OutcomeDecoder", "Outcomes"]
+
+Masses = float | NDArray[np.float64]
+Outcomes = Iterator[tuple[float, Masses]]
+
+
+class Moments(NamedTuple):
+    """The mean square of an entry D_yx, by who sends the report.
+
+    Attributes
+    ----------
+    own, fellow, foreign : float
+        A user who holds x, another value of the class of x, or a value of the other class.
+    """
+
+    own: float
+    fellow: float
+    foreign: float
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomeDecoder(Decoder):
+    """An estimate whose entries D_yx take few values, each with a known probability.
+
+    Attributes
+    ----------
+    sensitive, nonsensitive : ndarray of int
+        The indices of the two classes.
+    """
+
+    sensitive: NDArray[np.intp]
+    nonsensitive: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        lock_arrays(self)
+
+    @abstractmethod
+    def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+        """Yield the values of an entry D_yx with x in X_S, each with its probability.
+
+        The arguments are p at the value, at the rest of its class, and at the other class.
+        """
+
+    @abstractmethod
+    def nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+        """Yield the same for an entry with x in X_N."""
+
+    def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return n times the variance of each entry, M(p)(x, x) - p(x)² for any vector p."""
+        variances: NDArray[np.float64] = p**2 * (1 - p.sum())
+        for members, outcomes in self._classes(p):
+            entries = p[members]
+            variances[members] += sum(
+                probability * (value - entries) ** 2 for value, probability in outcomes
+            )
+        return variances
+
+    @property
+    def null_variances(self) -> NDArray[np.float64]:
+        """For each x the larger variance of those where X_S or X_N holds all of p."""
+        sizes = self.sensitive.size, self.nonsensitive.size
+        variances = np.zeros(sum(sizes))
+        for sensitive, members, (size, others) in (
+            (True, self.sensitive, sizes),
+            (False, self.nonsensitive, sizes[::-1]),
+        ):
+            moments = self._moments(sensitive)
+            possible = [moments.fellow] * (size > 1) + [moments.foreign] * (others > 0)
+            variances[members] = max(possible, default=0.0)
+        return variances
+
+    def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+        """Return E|p̂(x) - p(x)|, by enumeration of all counts but two."""
+        deviations = np.empty(p.size)
+        for members, outcomes in self._classes(p):
+            values, probabilities = zip(*outcomes, strict=True)
+            table = np.array([np.broadcast_to(q, members.size) for q in probabilities])
+            entries, first, place = np.unique(p[members], return_index=True, return_inverse=True)
+            each = [
+                mean_absolute_value(n, np.array(values) - entry, table[:, column]) / n
+                for entry, column in zip(entries, first, strict=True)
+            ]
+            deviations[members] = np.array(each)[place]
+        return deviations
+
+    def as_bernoulli(self, x: int) -> Bernoulli:
+        """Return the Bernoulli number of the same variance: n Var + p(x)² is affine in p(x)."""
+        sensitive = x in self.sensitive
+        moments = self._moments(sensitive)
+        size = (self.sensitive if sensitive else self.nonsensitive).size
+        slope = moments.own - moments.foreign + (size - 1) * (moments.fellow - moments.foreign)
+        width = np.sqrt(slope**2 + 4 * moments.foreign)
+        small = 2 * moments.foreign / (width + abs(slope))
+        below, above = (small, width - small) if slope > 0 else (width - small, small)
+        return Bernoulli(below / width, above / width, 1 / width)
+
+    def squares(self, mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return c and b, each of shape (k,), with E D_yx² = c + b p(x) where p(X_S) = mass.
+
+        A value that is alone in its class holds all its mass; there any mass gives the same.
+        """
+        constants, slopes = np.empty((2, self.sensitive.size + self.nonsensitive.size))
+        for sensitive, members, share in (
+            (True, self.sensitive, mass),
+            (False, self.nonsensitive, 1 - mass),
+        ):
+            own, fellow, foreign = self._moments(sensitive)
+            if members.size == 1:
+                fellow = foreign
+            constants[members] = fellow * share + foreign * (1 - share)
+            slopes[members] = own - fellow
+        return constants, slopes
+
+    def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
+        """Return exact intervals for the classes whose entries take two values, or else scores."""
+        estimate = self.estimate(counts, n)
+        ends = np.empty((estimate.size, 2))
+        constants, slopes = self._largest_squares(estimate, n, NUISANCE * missed)
+        for members in filter(np.size, (self.sensitive, self.nonsensitive)):
+            entry = np.eye(1, estimate.size, members[0])[0]
+            between = self.two_values(entry)
+            if between:
+                ends[members] = exact(between, estimate[members], n, missed)
+                continue
+            squares = constants[members], slopes[members]
+            possible = self.range_of_total(entry)
+            left = (1 - NUISANCE) * missed
+            found = score(estimate[members], squares, self.jump_of_total(entry), n, left)
+            ends[members] = np.clip(found, *possible)
+        return ends
+
+    def _largest_squares(
+        self, estimate: NDArray[np.float64], n: int, missed: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the largest c, and b, with E D_yx² = c + b p(x), over an interval for p(X_S)."""
+        foreign = np.zeros(estimate.size)
+        foreign[self.nonsensitive] = 1
+        between = self.range_of_total(foreign)
+        masses = np.clip(1 - exact(between, foreign @ estimate, n, 2 * missed), 0, 1)
+        (constants, slopes), (others, _) = (self.squares(float(mass)) for mass in masses)
+        return np.maximum(constants, others), slopes
+
+    def _classes(self, p: NDArray[np.float64]) -> list[tuple[NDArray[np.intp], Outcomes]]:
+        """Return, for each class, the values of its entries, and how likely they are at p."""
+        S = self.sensitive
+        N = self.nonsensitive
+        mass_S = p[S].sum()
+        mass_N = p[N].sum()
+        classes = [
+            (S, self.sensitive_outcomes(p[S], mass_S - p[S], mass_N)),
+            (N, self.nonsensitive_outcomes(p[N], mass_N - p[N], mass_S)),
+        ]
+        return [one for one in classes if one[0].size]
+
+    def _moments(self, sensitive: bool) -> Moments:
+        outcomes = self.sensitive_outcomes if sensitive else self.nonsensitive_outcomes
+        holders = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+        return Moments(
+            *(
+                float(sum(probability * value**2 for value, probability in outcomes(*holder)))
+                for holder in holders
+            )
+        )
