@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 import uldp
-from uldp.decoders import SupportDecoder
+from uldp.decoders import Bernoulli, SupportDecoder
 from uldp.survey.wire import Reason
 
 
@@ -52,6 +52,11 @@ def domains(largest: int) -> Iterator[uldp.Domain]:
 def supports(mechanism: uldp.Mechanism) -> np.ndarray:
     """The 0/1 matrix of which output supports which value, by tallying each output alone."""
     return np.array([mechanism.tally(y[None]).counts for y in mechanism.outputs])
+
+
+def bernoulli_of(mechanism: uldp.Mechanism, x: int) -> Bernoulli:
+    """The Bernoulli number of one entry."""
+    return Bernoulli(*(float(of_all[x]) for of_all in mechanism.decoder.as_bernoulli()))
 
 
 def random_distribution(rng: np.random.Generator, size: int) -> np.ndarray:

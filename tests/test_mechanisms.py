@@ -11,6 +11,8 @@ from cases import BY_SUPPORT, MECHANISMS, domains, random_distribution, supports
 from scipy.special import expit
 
 import uldp
+from uldp import likelihood
+from uldp.mechanisms.index_reports import IndexReports
 
 TRUTHFUL_IN_THE_LIMIT = ["RR", "RAPPOR", "uRR", "uRAP"]
 EPSILONS = [1e-6, 0.1, 1.0, np.log(400), 30.0]
@@ -482,3 +484,28 @@ def test_tallies_are_checked(n, counts):
     mechanism = uldp.UtilityOptimizedRR(uldp.Domain(2), 1.0)
     with pytest.raises(ValueError, match=r"n must|counts must"):
         uldp.Tally(mechanism, n, counts)
+
+
+def test_the_revealed_share_is_that_of_the_matrix(make):
+    for domain in domains(5):
+        mechanism = make(domain, 1.0)
+        of_matrix = uldp.Mechanism.revealed_share.fget(mechanism)
+        assert mechanism.revealed_share == pytest.approx(of_matrix, rel=1e-14)
+
+
+def test_what_follows_from_the_matrix_is_what_the_kinds_say_themselves():
+    for name in ("RR", "uRR", "uHR"):
+        for domain in domains(5):
+            mechanism = MECHANISMS[name](domain, 1.0)
+            for member in ("output_count", "protected"):
+                derived = IndexReports.__dict__[member].func(mechanism)
+                np.testing.assert_array_equal(derived, getattr(mechanism, member))
+            reports = mechanism.privatize(np.arange(domain.size).repeat(9), rng=1)
+            own = mechanism.evidence(reports)
+            derived = IndexReports.evidence(mechanism, reports)
+            places = np.random.default_rng(2).dirichlet(np.ones(domain.size), 2)
+            differences = [
+                np.subtract(*(likelihood.log_likelihood(evidence, p) for p in places))
+                for evidence in (own, derived)
+            ]
+            assert differences[0] == pytest.approx(differences[1], rel=1e-12, abs=1e-12)

@@ -23,23 +23,24 @@ ROUNDING = 1e-12
 
 
 class Bernoulli(NamedTuple):
-    """The Bernoulli number whose variance an entry of the estimate has.
+    """The Bernoulli numbers whose variances the entries of the estimate have.
 
     Where p is uniform within X_S and within X_N, n times the variance of the estimate of p(x) is
     m(1 - m) / gain², with m = other + gain p(x). So it is for every unbiased linear estimate that
-    treats the values of a class alike: n Var p̂(x) + p(x)² is then affine in p(x).
+    treats the values of a class alike: n Var p̂(x) + p(x)² is then affine in p(x). A
+    `SupportDecoder` needs neither.
 
     Attributes
     ----------
-    other, not_other : float
+    other, not_other : (k,) ndarray
         m and 1 - m at p(x) = 0.
-    gain : float
+    gain : (k,) ndarray
         The slope of m.
     """
 
-    other: float
-    not_other: float
-    gain: float
+    other: NDArray[np.float64]
+    not_other: NDArray[np.float64]
+    gain: NDArray[np.float64]
 
 
 class Decoder(ABC):
@@ -94,6 +95,10 @@ class Decoder(ABC):
         return np.array([weights @ self.apply_second_moment(x, weights) for x in holders])
 
     @abstractmethod
+    def ranges(self) -> NDArray[np.float64]:
+        """Return the least and the largest entry D_yx over all reports y; shape (k, 2)."""
+
+    @abstractmethod
     def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least and the largest D_y · w over all reports y, for w of shape (k,)."""
 
@@ -126,8 +131,8 @@ class Decoder(ABC):
         """Return E|p̂(x) - p(x)| for n users, shape (k,), at a distribution p."""
 
     @abstractmethod
-    def as_bernoulli(self, x: int) -> Bernoulli:
-        """Return what the variance of entry x is where p is uniform within both classes."""
+    def as_bernoulli(self) -> Bernoulli:
+        """Return what the variances of the entries are where p is uniform within both classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +211,12 @@ class SupportDecoder(Decoder):
         own_noise = self.own * self.not_own
         return noise @ scaled**2 + (own_noise - noise) * scaled**2 + weights**2
 
+    def ranges(self) -> NDArray[np.float64]:
+        """Return (0 - other) / gain and (1 - other) / gain; one value alone is always supported."""
+        named = self.not_other / self.gain
+        unnamed = named if self.names_one and named.size == 1 else -self.other / self.gain
+        return np.stack([unnamed, named], axis=1)
+
     def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least and the largest D_y · w over all reports y, in O(k)."""
         scaled = weights / self.gain
@@ -250,9 +261,9 @@ class SupportDecoder(Decoder):
         complement = np.maximum(supported, not_supported)
         return mean_absolute_deviation(n, rarer, complement) / (n * self.gain)
 
-    def as_bernoulli(self, x: int) -> Bernoulli:
-        """Return the probabilities of support by users who do not hold x, and the gain."""
-        return Bernoulli(float(self.other[x]), float(self.not_other[x]), float(self.gain[x]))
+    def as_bernoulli(self) -> Bernoulli:
+        """Return the probabilities of support by users who hold another value, and the gain."""
+        return Bernoulli(self.other, self.not_other, self.gain)
 
     def _probabilities(
         self, p: NDArray[np.float64]

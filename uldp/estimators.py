@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
@@ -10,7 +12,7 @@ from uldp._numerics import checks
 from uldp._numerics.ascent import nearest
 from uldp.tallies import Tally
 
-__all__ = ["empirical", "norm_sub", "threshold"]
+__all__ = ["FROM_TALLIES", "METHODS", "empirical", "norm_sub", "threshold"]
 
 
 def empirical(tally: Tally) -> NDArray[np.float64]:
@@ -88,3 +90,14 @@ def norm_sub(tally: Tally) -> NDArray[np.float64]:
 def projected(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the distribution that is nearest to an estimate, each of shape (k,)."""
     return nearest(raw, np.ones(raw.size))
+
+
+FROM_TALLIES: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "empirical": empirical,
+    "threshold": threshold,
+    "norm_sub": norm_sub,
+}
+"""The estimators that need a tally alone, by their names."""
+
+METHODS = (*FROM_TALLIES, "em", "mle")
+"""The names of all estimators; the last two are those of `uldp.likelihood`."""

@@ -7,7 +7,8 @@ the second
     L(A) = 1 + (e^ε - 1) Σ_{x in A} p(x) = Σ_x p(x) (1 + (e^ε - 1) [x in A]),
 
 so that s + 1 unknowns are enough: the sensitive values and the mass of X_N, which splits in
-proportion to how often each of its values was revealed.
+proportion to how often each of its values was revealed. Where each set is a single value, e^ε may
+be a smaller factor for some of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +27,6 @@ from uldp._numerics.fields import set_fields
 from uldp._numerics.packed import PackedSets
 from uldp._numerics.passes import Sums, over_sets
 from uldp.domain import PerValue, per_value
-from uldp.law import Law
 from uldp.tallies import Summary
 
 __all__ = [
@@ -58,11 +59,15 @@ class Evidence(Summary):
         How many reports name each set.
     revealed : (k - s,) array_like of int
         How many reports reveal each non-sensitive value.
+    levels : (s,) ndarray, optional
+        For single values, the logarithm of the factor by which each makes the report that names it
+        likelier; by default ε for all.
     """
 
     sets: NDArray[np.uint8] | None
     times: NDArray[np.int64]
     revealed: NDArray[np.int64]
+    levels: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,7 +92,7 @@ class Evidence(Summary):
     def _plus(self, other: Evidence) -> Evidence:
         revealed = self.revealed + other.revealed
         if self.sets is None or other.sets is None:
-            return Evidence(self.law, None, self.times + other.times, revealed)
+            return Evidence(self.law, None, self.times + other.times, revealed, self.levels)
         sets = np.hstack([self.sets, other.sets])
         return Evidence(self.law, sets, np.concatenate([self.times, other.times]), revealed)
 
@@ -188,10 +193,12 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLi
 
 def _fill(evidence: Evidence) -> NDArray[np.float64]:
     """Return the masses of largest likelihood where each protected report names one value."""
-    shown = np.array([evidence.revealed.sum()][: evidence.revealed.size])
-    offsets = np.full(evidence.times.size, 1 / np.expm1(evidence.law.epsilon))
-    counts = np.concatenate([evidence.times, shown])
-    return water_filling(counts, np.append(offsets, np.zeros(shown.size)))
+    counts = evidence.times
+    offsets = np.broadcast_to(1 / np.expm1(_levels(evidence)), counts.size)
+    if evidence.revealed.size:
+        counts = np.append(counts, evidence.revealed.sum())
+        offsets = np.append(offsets, 0)
+    return water_filling(counts, offsets)
 
 
 def _climb(
@@ -243,10 +250,10 @@ def em(
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     S = law.sensitive
     N = law.nonsensitive
-    outside, inside = _weights(law)
+    _, inside = _weights(evidence)
     for _ in range(steps):
         sums = _sums(evidence, p[S])
-        everywhere = outside * sums.inverse
+        everywhere = _everywhere(evidence, sums)
         after = p.copy()
         after[S] *= (everywhere + inside * sums.inverse_within) / n
         after[N] = (p[N] * everywhere + evidence.revealed) / n
@@ -278,22 +285,33 @@ def log_likelihood(evidence: Evidence, p: PerValue) -> float:
     checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
     p = checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)
-    protected = (
-        _sums(evidence, p[law.sensitive], climbing=True).log + law.epsilon * evidence.times.sum()
-    )
+    sums = _sums(evidence, p[law.sensitive], climbing=True)
+    protected = sums.log + np.sum(_levels(evidence) * evidence.times)
     return float(protected + xlogy(evidence.revealed, p[law.nonsensitive]).sum())
 
 
-def _weights(law: Law) -> tuple[float, float]:
+def _levels(evidence: Evidence) -> Any:
+    """Return ε, or the levels of single values."""
+    return evidence.law.epsilon if evidence.levels is None else evidence.levels
+
+
+def _weights(evidence: Evidence) -> tuple[Any, Any]:
     """Return e^-ε L of a set that does not hold the value, and what is added if it does."""
-    return float(np.exp(-law.epsilon)), float(-np.expm1(-law.epsilon))
+    levels = _levels(evidence)
+    return np.exp(-levels), -np.expm1(-levels)
+
+
+def _everywhere(evidence: Evidence, sums: Sums) -> float:
+    """Return what all values have of the slope of the log-likelihood, as every set says it."""
+    outside, _ = _weights(evidence)
+    return float(np.sum(outside * (sums.inverse_within if evidence.sets is None else sums.inverse)))
 
 
 def _sums(evidence: Evidence, q: NDArray[np.float64], climbing: bool = False) -> Sums:
     """Return the sums over protected reports, with the masses q of the sensitive values."""
-    outside, inside = _weights(evidence.law)
+    outside, inside = _weights(evidence)
     if evidence.sets is not None:
-        return over_sets(evidence.sets, evidence.times, q, outside, inside, climbing)
+        return over_sets(evidence.sets, evidence.times, q, float(outside), float(inside), climbing)
     likelihood = outside + inside * q
     inverse = evidence.times / likelihood
     square = inverse / likelihood
@@ -306,9 +324,9 @@ def _look(evidence: Evidence, q: NDArray[np.float64]) -> ascent.Place:
     n = evidence.n
     s = evidence.law.sensitive.size
     shown = evidence.revealed.sum()
-    outside, inside = _weights(evidence.law)
+    _, inside = _weights(evidence)
     sums = _sums(evidence, q[:s], climbing=True)
-    lift = np.full(q.size, outside * sums.inverse / n - 1)
+    lift = np.full(q.size, _everywhere(evidence, sums) / n - 1)
     lift[:s] += inside * sums.inverse_within / n
     diagonal, tilt = np.zeros((2, q.size))
     if sums.square > 0:
@@ -331,7 +349,7 @@ def _forms(
     def scaled() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         s = evidence.law.sensitive.size
         nu = evidence.revealed.size
-        outside, inside = _weights(evidence.law)
+        outside, inside = _weights(evidence)
         times = np.append(evidence.times, evidence.revealed.sum())
         forms = np.zeros((times.size, s + (nu > 0)))
         forms[:-1] = outside

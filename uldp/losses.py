@@ -16,6 +16,7 @@ distribution over X_N, and if m_S < m_N at p(X_S) = 1 still, that over X_S.
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from uldp._numerics import checks
+from uldp._numerics.ascent import nearest
 from uldp.domain import PerValue, Weights, per_value, weights_of
 from uldp.law import Law
 
@@ -154,7 +156,10 @@ def l2_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
 def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
     """Return the distribution at which the expected loss of the empirical estimate is largest.
 
-    The l1 loss is that of the central limit theorem; the maximizer does not depend on n.
+    The l1 loss is that of the central limit theorem; the maximizer does not depend on n. Both are
+    found by filling up: with `other` o and `gain` g of the Bernoulli numbers of the entries, l1 is
+    largest where o + g p is the same number for all p(x) > 0 and not below o elsewhere, and l2
+    where p is nearest to (1 - 2 o)/(2 g).
     Propositions 5, 6 and 8 (l1) and 16, 17 and 19 (l2) are the cases of uRR and uRAP; that of the
     block design in l1 is "The l1 worst case of block designs", a theorem of the book's chapter on
     the fundamental limit.
@@ -170,23 +175,19 @@ def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
     -------
     (k,) ndarray
     """
-    mass = worst_case_mass(law, loss)
-    p = np.empty(law.domain.size)
-    for members, total in ((law.sensitive, mass), (law.nonsensitive, 1 - mass)):
-        if members.size:
-            p[members] = total / members.size
-    return p
+    checks.instance(law, "law", Law)
+    checks.choice(loss, "loss", LOSSES)
+    one = law.decoder.as_bernoulli()
+    if loss == "l1":
+        p = nearest(-one.other / one.gain, one.gain)
+    else:
+        p = nearest((one.not_other - one.other) / one.gain / 2, np.ones(one.gain.size))
+    worst: NDArray[np.float64] = p / math.fsum(p)
+    return worst
 
 
 def worst_case_mass(law: Law, loss: Loss) -> float:
     """Return p(X_S) at the worst case, 0 where that is uniform over X_N and 1 where over X_S.
-
-    With o and g for `other` and `gain` of a class's `decoders.Bernoulli`,
-
-    - l1: (g_N/|X_N| + o_N - o_S) / (g_S/|X_S| + g_N/|X_N|), where m_S = m_N;
-    - l2: ((1 - 2 o_S)/g_S - (1 - 2 o_N)/g_N + 2/|X_N|) / (2/|X_S| + 2/|X_N|),
-
-    or the nearer end of [0, 1]. o_N is 0 but for block designs of several sizes.
 
     Parameters
     ----------
@@ -195,20 +196,9 @@ def worst_case_mass(law: Law, loss: Loss) -> float:
     loss : {"l1", "l2"}
         The loss.
     """
-    checks.instance(law, "law", Law)
-    checks.choice(loss, "loss", LOSSES)
-    S = law.sensitive
-    N = law.nonsensitive
-    if not S.size or not N.size:
-        return float(S.size > 0)
-    in_S, in_N = (law.decoder.as_bernoulli(members[0]) for members in (S, N))
-    if loss == "l1":
-        excess = in_N.other + in_N.gain / N.size - in_S.other
-        mass = excess / (in_S.gain / S.size + in_N.gain / N.size)
-    else:
-        slope_S, slope_N = ((one.not_other - one.other) / one.gain for one in (in_S, in_N))
-        mass = (slope_S - slope_N + 2 / N.size) / (2 / S.size + 2 / N.size)
-    return float(np.clip(mass, 0, 1))
+    p = worst_case(law, loss)
+    in_S = float(p[law.sensitive].sum())
+    return in_S / (in_S + float(p[law.nonsensitive].sum()))
 
 
 def _distribution(law: Law, p: PerValue) -> NDArray[np.float64]:

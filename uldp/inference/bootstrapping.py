@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
+from uldp.estimators import FROM_TALLIES, METHODS
 from uldp.inference.covariances import at_least_two, standard_errors
 from uldp.mechanisms import Mechanism
-from uldp.mechanisms.base import OF_TALLIES, Seed
+from uldp.mechanisms.base import Seed
 from uldp.tallies import Tally
 
 __all__ = ["Bootstrap", "bootstrap"]
 
-METHODS = ("threshold", "norm_sub", "em", "mle")
+BIASED = METHODS[1:]
 DOUBTFUL = 0.5
 
 
@@ -97,7 +98,7 @@ def bootstrap(
         If entries are doubtful.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
-    checks.choice(method, "method", METHODS)
+    checks.choice(method, "method", BIASED)
     missed = 1 - checks.open_unit(level, "level")
     times = checks.whole(times, "times", least=2)
     generator = checks.generator(rng, "rng")
@@ -105,7 +106,7 @@ def bootstrap(
     tally = reports if isinstance(reports, Tally) else mechanism.tally(reports)
     unbiased = at_least_two(tally)
     repetitions = np.empty((times, estimate.size))
-    from_tallies = method in OF_TALLIES or isinstance(reports, Tally)
+    from_tallies = method in FROM_TALLIES or isinstance(reports, Tally)
     # Machines agree on single precision; what is drawn depends on the last digits.
     truth = estimate.astype(np.float32).astype(np.float64)
     truth /= math.fsum(truth)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -11,10 +11,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import estimators, likelihood, losses
+from uldp import likelihood, losses
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp.domain import PerValue, per_value
+from uldp.estimators import FROM_TALLIES, METHODS, threshold
 from uldp.law import Law
 from uldp.likelihood import Evidence, MaximumLikelihood
 from uldp.tallies import MOST_REPORTS, Tally
@@ -27,12 +28,6 @@ Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.
 MATRIX_ENTRIES = 1 << 24
 USERS_AT_ONCE = 1 << 16
 MOST_SHOWN = 20
-
-OF_TALLIES: dict[str, Callable[..., NDArray[np.float64]]] = {
-    "empirical": estimators.empirical,
-    "threshold": estimators.threshold,
-    "norm_sub": estimators.norm_sub,
-}
 
 
 class PairKinds(NamedTuple):
@@ -213,13 +208,13 @@ class Mechanism(Law):
         -------
         (k,) ndarray
         """
-        checks.choice(method, "method", (*OF_TALLIES, "em", "mle"))
-        if method in OF_TALLIES:
-            return OF_TALLIES[method](self._as_tally(reports), **options)
+        checks.choice(method, "method", METHODS)
+        if method in FROM_TALLIES:
+            return FROM_TALLIES[method](self._as_tally(reports), **options)
         if method == "mle":
             return self.maximum_likelihood(reports, **options).p
         if "start" not in options:
-            options["start"] = estimators.threshold(self._as_tally(reports))
+            options["start"] = threshold(self._as_tally(reports))
         return likelihood.em(self._as_evidence(reports), **options)
 
     @abstractmethod
@@ -284,12 +279,13 @@ class Mechanism(Law):
         """The number |Y| of `outputs`, known without listing them."""
 
     @property
-    @abstractmethod
     def revealed_share(self) -> float:
-        """The probability that a user with a non-sensitive value reveals it.
+        """The least probability with which a non-sensitive value is revealed, 0 if there is none.
 
-        It is 0 if the mechanism has no non-sensitive values.
+        Unless there is a shorter way it is read off the matrix.
         """
+        revealing = self._matrix()[self.nonsensitive][:, ~self.protected].sum(axis=1)
+        return float(revealing.min(initial=1.0)) if revealing.size else 0.0
 
     @property
     @abstractmethod

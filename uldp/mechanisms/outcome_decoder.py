@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -62,6 +63,13 @@ class OutcomeDecoder(Decoder):
     def nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
         """Yield the same for an entry with x in X_N."""
 
+    def ranges(self) -> NDArray[np.float64]:
+        """Return the range of an entry of each class."""
+        ends = np.empty((self.sensitive.size + self.nonsensitive.size, 2))
+        for members in filter(np.size, (self.sensitive, self.nonsensitive)):
+            ends[members] = self.range_of_total(np.eye(1, len(ends), members[0])[0])
+        return ends
+
     def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return n times the variance of each entry, M(p)(x, x) - p(x)² for any vector p."""
         variances: NDArray[np.float64] = p**2 * (1 - p.sum())
@@ -100,15 +108,19 @@ class OutcomeDecoder(Decoder):
             deviations[members] = np.array(each)[place]
         return deviations
 
-    def as_bernoulli(self, x: int) -> Bernoulli:
-        """Return the Bernoulli number of the same variance: n Var + p(x)² is affine in p(x)."""
-        sensitive = x in self.sensitive
-        moments = self._moments(sensitive)
-        size = (self.sensitive if sensitive else self.nonsensitive).size
-        slope = moments.own - moments.foreign + (size - 1) * (moments.fellow - moments.foreign)
-        width = np.sqrt(slope**2 + 4 * moments.foreign)
-        small = 2 * moments.foreign / (width + abs(slope))
-        below, above = (small, width - small) if slope > 0 else (width - small, small)
+    def as_bernoulli(self) -> Bernoulli:
+        """Return the numbers of the same variance: n Var + p(x)² is affine in p(x)."""
+        below, above, width = np.empty((3, self.sensitive.size + self.nonsensitive.size))
+        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
+            if not members.size:
+                continue
+            own, fellow, foreign = self._moments(sensitive)
+            slope = own - foreign + (members.size - 1) * (fellow - foreign)
+            length = math.sqrt(slope**2 + 4 * foreign)
+            small = 2 * foreign / (length + abs(slope))
+            below[members] = small if slope > 0 else length - small
+            above[members] = length - small if slope > 0 else small
+            width[members] = length
         return Bernoulli(below / width, above / width, 1 / width)
 
     def squares(self, mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -28,6 +28,11 @@ class SetReports(Mechanism):
         return np.dtype((np.uint8, (self._sets.width + self._revealed_dtype.itemsize,)))
 
     @property
+    def output_count(self) -> int:
+        """The number |Y| of the outputs."""
+        return len(self.outputs)
+
+    @property
     def protected(self) -> NDArray[np.bool_]:
         """The outputs without a revealed value."""
         mask: NDArray[np.bool_] = self._revealed(self.outputs) == 0

@@ -46,11 +46,7 @@ def influence(mechanism: Mechanism) -> NDArray[np.float64]:
         The least and the largest entry of each value.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
-    extremes = np.empty((mechanism.domain.size, 2))
-    for members in filter(np.size, (mechanism.sensitive, mechanism.nonsensitive)):
-        entry = np.eye(1, len(extremes), members[0])[0]
-        extremes[members] = mechanism.decoder.range_of_total(entry)
-    return extremes
+    return mechanism.decoder.ranges()
 
 
 def worst_report(mechanism: Mechanism, targets: Any) -> Any:

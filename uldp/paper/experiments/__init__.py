@@ -8,6 +8,7 @@ writes the table, which `read_table` reads. Tables are data frames of pandas; th
 extra "experiments".
 """
 
+from uldp.estimators import METHODS
 from uldp.paper.experiments.personalized import (
     KNOWLEDGE,
     PersonalizedPoint,
@@ -15,7 +16,7 @@ from uldp.paper.experiments.personalized import (
     place_distributions,
 )
 from uldp.paper.experiments.plans import plan
-from uldp.paper.experiments.points import METHODS, NO_PRIVACY, Point, measure
+from uldp.paper.experiments.points import NO_PRIVACY, Point, measure
 from uldp.paper.experiments.record import Record
 from uldp.paper.experiments.runs import reproduce, run
 from uldp.paper.experiments.settings import FIGURES, Settings

@@ -11,6 +11,7 @@ import numpy as np
 
 from uldp._numerics import checks
 from uldp.domain import Domain
+from uldp.estimators import FROM_TALLIES
 from uldp.mechanisms import PAPER
 from uldp.paper import datasets
 from uldp.paper.datasets import GridHistogram, Histogram
@@ -25,7 +26,6 @@ SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 500)
 USERS = {"census": 1_229_143, "manhattan": 179_527}
 USERS_BY_ATTRIBUTES = 240_000
 
-LIKELIHOOD = ("em", "mle")
 PERSONALIZED = ("uRR", "uRAP")
 REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10, "fig8": 100, "table1": 100}
 LIKELIHOOD_REALIZATIONS_OF_RAPPOR = 20, 3
@@ -172,8 +172,8 @@ def _parts(point: Point, settings: Settings) -> Iterator[Point]:
     if point.mechanism == NO_PRIVACY:
         by_tally = ("empirical",)
     elif point.mechanism in ("RAPPOR", "uRAP"):
-        by_reports = tuple(method for method in by_tally if method in LIKELIHOOD)
-        by_tally = tuple(method for method in by_tally if method not in LIKELIHOOD)
+        by_reports = tuple(method for method in by_tally if method not in FROM_TALLIES)
+        by_tally = tuple(method for method in by_tally if method in FROM_TALLIES)
     if by_tally:
         yield replace(point, methods=by_tally)
     times = settings.likelihood_realizations

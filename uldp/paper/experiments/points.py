@@ -18,7 +18,6 @@ from uldp.paper.experiments.tables import COMMON, Kind, Row, means
 from uldp.tallies import Tally
 
 __all__ = [
-    "METHODS",
     "NO_PRIVACY",
     "Losses",
     "Point",
@@ -32,7 +31,6 @@ Losses = Mapping[str, Any]
 """The losses of one estimator in one realization, by the names that `Point.losses` gives them."""
 
 NO_PRIVACY = "no privacy"
-METHODS = ("empirical", "threshold", "norm_sub", "em", "mle")
 EM_STEPS = 100
 OPTIONS: dict[str, dict[str, Any]] = {"em": {"steps": EM_STEPS}}
 

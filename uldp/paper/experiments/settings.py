@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import get_args
 
 from uldp._numerics import checks
-from uldp.paper.experiments.points import METHODS, Sampling
+from uldp.estimators import METHODS
+from uldp.paper.experiments.points import Sampling
 
 __all__ = ["FIGURES", "Settings", "add_options", "chosen"]
 
