@@ -67,7 +67,8 @@ def support_probabilities(s: Any, u: Any, theta: Any) -> dict[str, dict[str, tup
     """Return how often reports support a value, from those who hold it and from the others.
 
     By mechanism, uRR (eq. 6 of the paper) or uRAP (eqs. 7 to 10), and class, S or N. The number s
-    of sensitive values, u = e^ε - 1 and θ, which is uRAP's alone, are numbers or symbols.
+    of sensitive values, u = e^ε - 1 and θ, which is uRAP's alone, are numbers or symbols. The
+    chapter on the l1 losses derives these pairs from the transition probabilities.
     """
     weighted = (1 - theta) * (1 + u) + theta
     return {
