@@ -5,7 +5,7 @@ import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
 import {
   collect, entryVariance, l2WithoutReplacement, likelihoods, losses, lossesWithin, plan, printed, projected,
   revealedShare, saddle, simulate, supportOf, talliesFile, usersNeeded, worstMass,
-} from "../client/collector.mjs";
+} from "../book/_live/model.mjs";
 
 const HEADER_BYTES = 48;
 const hex = (bytes) => Buffer.from(bytes).toString("hex");

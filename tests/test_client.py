@@ -38,6 +38,7 @@ from uldp.survey.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]
 CLIENT = ROOT / "client"
+MODULES = CLIENT / "uldp.mjs", ROOT / "book" / "_live" / "model.mjs"
 VECTORS = json.loads((CLIENT / "vectors.json").read_text(encoding="utf-8"))
 TEXTS = [one["text"] for one in VECTORS["surveys"]]
 MOST_LINES = 660
@@ -73,29 +74,27 @@ def assert_near(found: Any, expected: Any, where: str) -> None:
 
 
 def test_the_client_is_small_and_stands_alone():
-    for name in ("uldp", "collector"):
-        text = (CLIENT / f"{name}.mjs").read_text(encoding="utf-8")
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
-        assert name != "uldp" or len(lines) < MOST_LINES
+        assert path.stem != "uldp" or len(lines) < MOST_LINES
         assert max(map(len, lines)) <= 100
         assert not [line for line in lines if line.startswith(("import", "await"))]
         for absent in ("import(", "require(", "process.", "Math.random", "Date.now", "fetch("):
             assert absent not in text
-        assert text.count("getRandomValues") == (name == "uldp")
+        assert text.count("getRandomValues") == (path.stem == "uldp")
 
 
-def test_what_the_modules_export_is_typed():
-    for name in ("uldp", "collector"):
-        module, types = (
-            (CLIENT / f"{name}{ending}").read_text(encoding="utf-8")
-            for ending in (".mjs", ".d.mts")
-        )
-        exported = set()
-        for line in module.splitlines():
-            if line.startswith("export "):
-                exported.add(line.split("(")[0].split(" {")[0].split(" extends")[0])
-        assert exported
-        assert all(line in types for line in exported)
+def test_what_the_module_exports_is_typed():
+    module, types = (
+        (CLIENT / f"uldp{ending}").read_text(encoding="utf-8") for ending in (".mjs", ".d.mts")
+    )
+    exported = set()
+    for line in module.splitlines():
+        if line.startswith("export "):
+            exported.add(line.split("(")[0].split(" {")[0].split(" extends")[0])
+    assert exported
+    assert all(line in types for line in exported)
 
 
 @pytest.mark.parametrize(
@@ -1400,7 +1399,7 @@ def browser() -> Iterator[Browser]:
 PAGE = """<!doctype html><title>client</title><script type="module">
 const content = {content};
 {client}
-{collector}
+{model}
 const survey = parseSurvey(content.text);
 const sent = content.answers.map(([question, answer, entries]) =>
   survey.privatize(question, answer, entries ? {{ secrets: new Map(entries) }} : undefined));
@@ -1417,12 +1416,10 @@ window.done = {{
 def test_python_tallies_what_chromium_sent(browser, survey, tmp_path):
     """From a file: both modules as text in one script of a page, as the book has them."""
     answers = answers_to(survey)
-    client, collector = (
-        (CLIENT / f"{name}.mjs").read_text(encoding="utf-8") for name in ("uldp", "collector")
-    )
+    client, model = (path.read_text(encoding="utf-8") for path in MODULES)
     content = json.dumps({"text": survey.to_json(), "answers": answers})
     page = tmp_path / "page.html"
-    text = PAGE.format(content=content, client=client, collector=collector)
+    text = PAGE.format(content=content, client=client, model=model)
     page.write_text(text, encoding="utf-8")
     tab, complaints = browser.new_page(), []
     tab.on("console", lambda message: complaints.append(message.text))

@@ -1,8 +1,8 @@
 """Parts of pages that a reader moves, each in the place of a picture.
 
-`{live}` names a part and the figure in whose place it stands. The shipped client, its collector,
-the kit and all parts of `book/_live` are joined into one classic script, `_static/live.js`, which
-a page opened from a file can run; only pages with a part load it.
+`{live}` names a part and the figure in whose place it stands. The client that devices run,
+the model, the kit and all parts of `book/_live` are joined into one classic script,
+`_static/live.js`, which a page opened from a file can run; only pages with a part load it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uldp.paper.figures.style import BLUE, ORANGE
 
 ROOT = Path(__file__).parents[2]
 PARTS = ROOT / "book" / "_live"
-SHARED = (ROOT / "client" / "uldp.mjs", ROOT / "client" / "collector.mjs", PARTS / "kit.mjs")
+SHARED = (ROOT / "client" / "uldp.mjs", PARTS / "model.mjs", PARTS / "kit.mjs")
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.M)
 EXPORT = re.compile(r"^export ", re.M)
 PART = re.compile(r'^part\("([\w-]+)"', re.M)
@@ -45,7 +45,7 @@ CONTRAST = 6.0
 
 def files() -> list[Path]:
     """Return the files of parts."""
-    return sorted(path for path in PARTS.glob("*.mjs") if path.stem != "kit")
+    return sorted(path for path in PARTS.glob("*.mjs") if path not in SHARED)
 
 
 def names() -> list[str]:

@@ -1,6 +1,6 @@
 // How far one protected report can move a suspicion.
 
-import { suspicion } from "../../client/collector.mjs";
+import { suspicion } from "./model.mjs";
 import { BLUE, FAINT, ORANGE, PLAIN, Panel, EPSILONS, part, percent, slider } from "./kit.mjs";
 
 const BEFORE = Array.from({ length: 99 }, (_, i) => (i + 1) / 100);

@@ -2,7 +2,7 @@
 
 import {
   believed, entryVariance, lossesWithin, revealedShare, saddle, suspicion, usersNeeded, worstMass,
-} from "../../client/collector.mjs";
+} from "./model.mjs";
 import {
   EPSILONS, PALE, PEOPLE, PLAIN, Panel, choice, lookOf, part, percent, planned, slider,
   surveyOf, table, thousands, whole, written,

@@ -1,6 +1,6 @@
 // What is different with few users: the exact loss beside its limit, and people who are drawn once.
 
-import { l2WithoutReplacement, losses } from "../../client/collector.mjs";
+import { l2WithoutReplacement, losses } from "./model.mjs";
 import {
   BLUE, EPSILONS, FAINT, PALE, PLAIN, Panel, geometric, lookOf, part, percent, slider, surveyOf,
   table, thousands, written,

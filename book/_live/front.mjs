@@ -1,6 +1,6 @@
 // The front page: the answers of the census table, as four mechanisms let a collector see them.
 
-import { losses, sample, simulate } from "../../client/collector.mjs";
+import { losses, sample, simulate } from "./model.mjs";
 import {
   EPSILONS, PLAIN, Panel, button, columns, inPercent, lookOf, part, seeded, slider, surveyOf, table,
   thousands, written,

@@ -2,7 +2,7 @@
 // A part is made as CONTRIBUTING.md says; book/_ext/live.py joins all of them into one script.
 
 import { parseSurvey } from "../../client/uldp.mjs";
-import { plan } from "../../client/collector.mjs";
+import { plan } from "./model.mjs";
 
 const SVG = "http://www.w3.org/2000/svg";
 const GAP = 16;

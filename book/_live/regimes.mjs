@@ -1,6 +1,6 @@
 // Worst-case losses over ε, with what Tables 3 and 4 print for both ends, and the limit.
 
-import { lossesWithin, printed, saddle, worstMass } from "../../client/collector.mjs";
+import { lossesWithin, printed, saddle, worstMass } from "./model.mjs";
 import {
   EPSILONS, FAINT, PALE, PLAIN, Panel, choice, columns, geometric, lookOf, part, percent, planned,
   slider, table, whole, written,

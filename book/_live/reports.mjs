@@ -1,7 +1,7 @@
 // One user's report, with uRR and with uRAP, as ε moves.
 
 import { Coins, rehearse } from "../../client/uldp.mjs";
-import { likelihoods, revealedShare, supportOf } from "../../client/collector.mjs";
+import { likelihoods, revealedShare, supportOf } from "./model.mjs";
 import {
   EPSILONS, button, choice, element, filling, part, percent, seeded, slider, surveyOf,
 } from "./kit.mjs";

@@ -3,7 +3,7 @@
 import { Coins, rehearse } from "../../client/uldp.mjs";
 import {
   believed, collect, likelihoods, losses, suspicion, talliesFile,
-} from "../../client/collector.mjs";
+} from "./model.mjs";
 import {
   BLUE, EPSILONS, FAINT, ORANGE, PALE, PLAIN, Panel, button, choice, element, filling, inPercent,
   lookOf, part, percent, seeded, slider, surveyOf, table, thousands, written,

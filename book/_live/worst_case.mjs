@@ -1,6 +1,6 @@
 // For which p(X_S) the loss is largest, and how often each value is supported there.
 
-import { lossesWithin, supportOf, worstMass } from "../../client/collector.mjs";
+import { lossesWithin, supportOf, worstMass } from "./model.mjs";
 import {
   EPSILONS, PALE, PLAIN, Panel, choice, columns, lookOf, part, planned, slider, written,
 } from "./kit.mjs";
