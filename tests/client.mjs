@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
 import {
   collect, entryVariance, l2WithoutReplacement, likelihoods, losses, lossesWithin, plan, printed, projected,
-  revealedShare, saddle, simulate, supportOf, talliesFile, usersNeeded, worstMass,
+  revealedShare, saddle, sample, simulate, supportOf, talliesFile, usersNeeded, worstMass,
 } from "../book/_live/model.mjs";
 
 const HEADER_BYTES = 48;
@@ -275,6 +275,7 @@ const TASKS = {
       );
     }),
 
+  drawn: (all) => all.map(({ n, p, first }) => sample(n, [p, 1 - p], () => first)[0]),
   simulated: ({ text, holders, times }) => {
     const survey = parseSurvey(text);
     let at = 1;

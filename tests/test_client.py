@@ -405,6 +405,18 @@ def test_a_simulated_tally_has_the_law_of_the_devices():
     assert min(tests) > FALSE_ALARM / len(tests)
 
 
+def test_a_number_that_is_drawn_is_a_quantile_of_the_binomial_law():
+    """To the ten digits at which SciPy and the client may differ."""
+    numbers = [(10, 0.3), (299_285, 0.27), (299_285, 1e-5), (5, 0.99), (1, 0.5), (10**6, 0.9999)]
+    words = [int(u * WORD) for u in (1e-9, 0.001, 0.02, 0.3, 0.5, 0.7, 0.99, 0.999999)]
+    asked = [{"n": n, "p": p, "first": word} for n, p in numbers for word in words]
+    for one, drawn in zip(asked, ask("drawn", asked), strict=True):
+        u = (one["first"] + one["first"] / WORD) / WORD
+        below, upto = stats.binom.cdf([drawn - 1, drawn], one["n"], one["p"])
+        assert below - 1e-10 <= u <= upto + 1e-10, one
+    assert ask("drawn", [{"n": 7, "p": p, "first": 1} for p in (0, 1)]) == [0, 7]
+
+
 def test_what_needs_one_count_for_each_value_is_refused_by_the_name_of_the_mechanism():
     """Of uBD and uHR, also with all values sensitive and with none; their losses lack `l1Exact`."""
     for sensitive in ([], [0, 2], [0, 1, 2]):

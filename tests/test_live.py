@@ -15,7 +15,7 @@ import nbformat
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from scipy import stats
 from test_book import extension
 from test_pages import BOOK, EXECUTABLE
@@ -27,7 +27,7 @@ from uldp.survey.surveys import Survey, Tallies
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 150_000
 live = extension("live")
-READABLE = re.compile(r"^-?\d[\d,.]*%?$|^\d\.?\d*e-?\d+$|^10⁻?[⁰-⁹¹²³]{1,2}$|[A-Zb-df-zε]")
+READABLE = re.compile(r"^[-+−]?\d[\d,.]*%?$|^\d\.?\d*e-?\d+$|^10⁻?[⁰-⁹¹²³]{1,2}$|[A-Zb-df-zε]")
 PLACE = re.compile(r"^```\{live\} (\S+)\n:figure: (\S+)\n```$", re.M)
 
 
@@ -113,7 +113,7 @@ FIGURE = (
 )
 
 
-FEW_PEOPLE = "#neighbours.people=300&front.people=1000"
+FEW_PEOPLE = "#neighbours.people=300"
 """A start that does not take long."""
 
 
@@ -153,12 +153,19 @@ def opened(browser: Browser, address: str) -> Iterator[tuple[Page, list[str]]]:
     tab.on("request", lambda r: None if r.url.startswith("file:") else complaints.append(r.url))
     tab.goto(f"{address}/light.html{FEW_PEOPLE}")
     settle(tab)
+    unfold(tab)
     yield tab, complaints
     tab.close()
 
 
 def settle(tab: Page) -> None:
     tab.wait_for_function("!document.querySelector('div.live:is([aria-busy], :empty)')")
+
+
+def unfold(tab: Page) -> None:
+    """Open what a click opens, and wait for what it shows."""
+    tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    tab.wait_for_function("!document.querySelector('.live-fold:empty')")
 
 
 def show(tab: Page, part: str, **state: Any) -> tuple[Any, str]:
@@ -175,7 +182,8 @@ def show(tab: Page, part: str, **state: Any) -> tuple[Any, str]:
 
 def behind(tab: Page, part: str) -> tuple[Any, str]:
     host = tab.locator(f"div.live[data-part={part}]")
-    return host.evaluate("host => host.shown"), host.locator(".live-said").inner_text()
+    shown = host.evaluate("({ shown }) => typeof shown === 'function' ? shown() : shown")
+    return shown, host.locator(".live-said").inner_text()
 
 
 def numbers(text: str) -> list[float]:
@@ -201,26 +209,33 @@ def assert_written(text: str, value: float) -> None:
     assert abs(number - value) <= 0.501 * unit, (text, value)
 
 
+ASKED = {"target": "users", "people": "exact", "belief": "private"}
+"""Which question of the explorer has a control that not all have."""
+
+
 def test_every_control_moves_by_keys_and_the_address_brings_it_back(opened: Any) -> None:
     tab, complaints = opened
     moved = 0
     for host in tab.locator("div.live").all():
         part = host.get_attribute("data-part")
-        for control in host.locator(".live-control > :is(input, select, button)").all():
+        for control in host.locator(".live-control > input, fieldset, .live-first").all():
+            key = control.get_attribute("id").removeprefix(f"live-{part}-")
+            if part == "explorer" and key in ASKED:
+                show(tab, part, ask=ASKED[key])
             before, _ = behind(tab, part)
-            control.focus()
-            assert (
-                tab.evaluate("() => getComputedStyle(document.activeElement).outlineWidth") != "0px"
-            )
             kind = control.evaluate("e => e.type")
-            if kind == "button":
+            focused = control.locator("input:checked") if kind == "fieldset" else control
+            focused.focus()
+            ring = focused.locator("xpath=..") if kind == "fieldset" else focused
+            assert ring.evaluate("e => getComputedStyle(e).outlineWidth") != "0px"
+            if kind == "submit" or kind == "button":
                 tab.keyboard.press("Enter")
             elif kind == "number":
                 assert control.get_attribute("min")
                 control.fill(str(int(control.input_value()) - 1))
                 tab.keyboard.press("Tab")
             else:
-                at_end = control.evaluate("e => e.value == (e.max ?? e.lastElementChild.value)")
+                at_end = control.evaluate("e => e.type === 'range' && e.value === e.max")
                 tab.keyboard.press("ArrowLeft" if at_end else "ArrowRight")
             settle(tab)
             after, said = behind(tab, part)
@@ -234,8 +249,109 @@ def test_every_control_moves_by_keys_and_the_address_brings_it_back(opened: Any)
     url = tab.url
     tab.reload()
     settle(tab)
+    unfold(tab)
     assert tab.url == url
     assert {part: behind(tab, part) for part in places()} == states
+    assert not complaints
+
+
+DRAG = """async (input) => {
+  const host = input.closest("div.live");
+  const axes = () => [...host.querySelectorAll("svg.live-panel > text")].map((text) =>
+    [text.textContent, text.getAttribute("x"), text.getAttribute("y")].join(" "));
+  const drawing = () => host.querySelector(".live-drawing").innerHTML;
+  const said = () => host.querySelector(".live-said").innerText;
+  const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go)));
+  const seen = new Set([drawing()]);
+  const before = axes();
+  const isFirst = Number(input.value) === 0;
+  for (const value of isFirst ? [1, 2, 3] : [0, 1, 2]) {
+    input.value = value;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    await frame();
+    seen.add(drawing());
+  }
+  const isMoving = host.hasAttribute("aria-busy");
+  return { seen: seen.size, isMoving, before, during: axes(), said: said() };
+}"""
+
+
+def test_a_drag_draws_before_the_hand_rests_and_axes_stand_still(opened: Any) -> None:
+    """What is said meanwhile is what is said at rest, but of people who are drawn anew."""
+    tab, complaints = opened
+    dragged = 0
+    for ask in ("users", "exact", "private"):
+        show(tab, "explorer", **{"explorer_ask": ask, "neighbours_people": 300})
+        for slider in tab.locator("div.live input[type=range]:visible").all():
+            name = slider.get_attribute("id")
+            part = next(p for p in places() if name.startswith(f"live-{p}-"))
+            if ask != "users" and part != "explorer":
+                continue
+            found = slider.evaluate(DRAG)
+            assert found["isMoving"], name
+            assert found["seen"] >= 3, (name, found["seen"])
+            notes = [text for text in found["before"] if "points" in text or "believed" in text]
+            standing = [text for text in found["before"] if text not in notes]
+            assert set(standing) <= set(found["during"]), name
+            settle(tab)
+            if part != "neighbours":
+                assert behind(tab, part)[1] == found["said"], name
+            dragged += 1
+    assert dragged > 20
+    assert not complaints
+
+
+def test_values_are_read_with_the_pointer_and_by_keys(opened: Any) -> None:
+    tab, complaints = opened
+    read = 0
+    for part in places():
+        show(tab, part)
+        host = tab.locator(f"div.live[data-part={part}]")
+        for plot in host.locator(".live-plot").all():
+            assert plot.get_attribute("role") == "slider"
+            assert plot.get_attribute("aria-label")
+            plot.focus()
+            tab.keyboard.press("Home")
+            settle(tab)
+            first = plot.get_attribute("aria-valuetext")
+            tab.keyboard.press("ArrowRight")
+            settle(tab)
+            second = plot.get_attribute("aria-valuetext")
+            assert first != second
+            assert host.locator(".live-readout").inner_text() == second
+            assert tab.evaluate("document.activeElement.className") == "live-plot"
+            plot.hover()
+            assert host.locator(".live-readout").inner_text() not in (first, second)
+            read += 1
+    assert read >= len(places()) - 2
+    show(tab, "explorer")
+    plot = tab.locator("div.live[data-part=explorer] .live-plot")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + 200)
+    assert re.match(
+        r"ε = [\d.]+: RR .*, no privacy 25,402\.$",
+        tab.locator("div.live[data-part=explorer] .live-readout").inner_text(),
+    )
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + box["width"] - 12, box["y"] + 200, steps=3)
+    tab.mouse.up()
+    settle(tab)
+    assert "explorer.epsilon=10" in tab.url
+    assert not complaints
+
+
+def test_a_part_is_set_back_and_its_link_is_copied(opened: Any) -> None:
+    tab, complaints = opened
+    first = show(tab, "belief")
+    assert show(tab, "belief", epsilon=2, before=0.2) != first
+    host = tab.locator("div.live[data-part=belief]")
+    host.get_by_role("button", name="Copy link").click()
+    host.get_by_role("button", name="Copied").wait_for()
+    host.get_by_role("button", name="Reset").click()
+    settle(tab)
+    assert behind(tab, "belief") == first
+    assert "belief" not in tab.url
     assert not complaints
 
 
@@ -243,7 +359,10 @@ def test_a_wrong_address_shows_what_can_be_shown(opened: Any) -> None:
     tab, complaints = opened
     shown, _ = show(tab, "belief")
     assert show(tab, "belief", epsilon="nothing", before="7", other="1")[0]["before"] == 0.99
+    note = tab.locator("#live-belief-before-note")
+    assert note.inner_text() == "7 is not possible here; shown is 99%."
     assert show(tab, "belief", epsilon="nothing")[0] == shown
+    assert not note.inner_text()
     assert not complaints
 
 
@@ -261,6 +380,14 @@ def test_an_address_that_cannot_be_decoded_does_not_part_the_text_from_its_contr
     assert behind(tab, "belief")[1] not in (first, text)
 
 
+CLIPPED = """() => [...document.querySelectorAll("svg.live-panel text")].filter((text) => {
+  const inner = text.getBoundingClientRect();
+  const outer = text.closest("svg.live-panel").getBoundingClientRect();
+  return inner.left < outer.left - 0.5 || inner.right > outer.right + 0.5 ||
+    inner.top < outer.top - 0.5 || inner.bottom > outer.bottom + 0.5;
+}).map((text) => text.textContent)"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_parts_fit_a_phone_and_are_accessible(
     browser: Browser, address: str, scheme: str
@@ -270,6 +397,7 @@ def test_the_parts_fit_a_phone_and_are_accessible(
     settle(tab)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     assert not tab.locator("figure > img:visible").count()
+    assert tab.evaluate(CLIPPED) == []
     results = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]})
     assert results.violations_count == 0, results.generate_report()
     tab.emulate_media(media="print")
@@ -306,17 +434,17 @@ def test_the_belief_is_that_of_bayes(opened: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "sensitive", "people"), [(1, 76, 299_285), (0.2, 5, 1000), (5, 400, 30_000)]
+    ("pair", "epsilon", "sensitive"),
+    [("RAPPOR", 1, 76), ("RR", 0.2, 1), ("RR", 5, 400), ("RAPPOR", 10, 1)],
 )
 def test_the_front_page_draws_what_the_package_forecasts(
-    opened: Any, epsilon: float, sensitive: int, people: int
+    opened: Any, pair: str, epsilon: float, sensitive: int
 ) -> None:
     """Fixed seeds; entries within seven of their standard deviations, a false alarm of 1e-8."""
     tab, _ = opened
-    state = {"epsilon": epsilon, "sensitive": sensitive, "people": people}
-    shown, said = show(tab, "front", **state)
-    census = uldp.paper.datasets.census()
-    p = census.frequencies
+    shown, said = show(tab, "front", pair=pair, epsilon=epsilon, sensitive=sensitive)
+    census = uldp.datasets.census()
+    p, people = census.frequencies, int(census.counts.sum())
     rest = np.setdiff1d(np.arange(400), census.domain.sensitive)
     chosen = np.sort(np.append(census.domain.sensitive, rest)[:sensitive])
     assert shown["protectedValues"] == chosen.tolist()
@@ -326,35 +454,68 @@ def test_the_front_page_draws_what_the_package_forecasts(
     assert np.abs(off[people * p > 30]).max() < 7
     assert not np.array(shown["holders"])[p == 0].any()
     mse = {}
-    rows = tab.locator("div.live[data-part=front] tbody tr").all()
-    for row, (name, found) in zip(rows, shown["found"].items(), strict=True):
+    for name, found in shown["found"].items():
         law = uldp.mechanisms.PAPER[name](domain, epsilon)
         mse[name] = law.l2_loss(p, people)
         assert found["mse"] == pytest.approx(mse[name], rel=1e-9)
-        assert found["tv"] == pytest.approx(law.l1_loss(p, people, exact=True) / 2, rel=1e-9)
-        values = found["tv"], mse[name], mse[name] / law_mse(domain, epsilon, p, people)
-        assert row.locator("th").inner_text() == name
-        for text, value in zip(row.locator("td").all_inner_texts(), values, strict=True):
-            assert_written(text, value)
-        z = (np.array(found["estimate"]) - p) / np.sqrt(law.decoder.variances(p) / people + 1e-300)
+        assert found["typical"] == pytest.approx(math.sqrt(mse[name] / 400), rel=1e-9)
+        if "estimate" not in found:
+            continue
+        deviations = np.sqrt(law.decoder.variances(p) / people + 1e-300)
+        z = (np.array(found["estimate"]) - p) / deviations
         assert np.abs(z[p * people > 30]).max() < 7
         squares = ((np.array(found["estimate"]) - p) ** 2).sum()
         assert sensitive < 76 or 0.4 < squares / mse[name] < 2.5
-    times = numbers(said.split("error RR")[1])
-    assert times[0] == pytest.approx(mse["RR"] / mse["uRR"], rel=0.006)
-    assert times[1] == pytest.approx(mse["RAPPOR"] / mse["uRAP"], rel=0.006)
+    other = {"RR": "uRR", "RAPPOR": "uRAP"}[pair]
+    drawn = {name for name, found in shown["found"].items() if "estimate" in found}
+    assert drawn == {pair, other}
+    assert shown["ratio"] == pytest.approx(mse[pair] / mse[other], rel=1e-9)
+    assert shown["kinds"] == pytest.approx(mse["RAPPOR"] / mse["uRR"], rel=1e-9)
+    host = tab.locator("div.live[data-part=front]")
+    for text, ratio in (
+        (host.locator(".live-number").inner_text(), mse[pair] / mse[other]),
+        (host.locator(".live-remark").inner_text().split("needs ")[1], mse["RAPPOR"] / mse["uRR"]),
+    ):
+        assert numbers(text)[0] == round(ratio, 1 if ratio < 9.95 else 0)
+    for name, title in zip(
+        (pair, other), host.locator(".live-title + .live-quiet").all(), strict=True
+    ):
+        assert_written(title.text_content().split("± ")[1], 100 * math.sqrt(mse[name] / 400))
+    assert ("same mechanism" in said) == (sensitive == 400)
 
 
-def law_mse(domain: uldp.Domain, epsilon: float, p: np.ndarray, people: int) -> float:
-    return uldp.UtilityOptimizedRR(domain, epsilon).l2_loss(p, people)
+def test_with_one_sensitive_answer_the_front_page_shows_the_largest_factor(opened: Any) -> None:
+    tab, _ = opened
+    _, said = show(tab, "front", pair="RR", sensitive=1)
+    assert said.startswith("25,583×")
+
+
+def test_the_front_page_draws_what_is_beyond_its_axis_at_the_edge(opened: Any) -> None:
+    """And the axis stays where it is, whatever the privacy."""
+    tab, _ = opened
+    host = tab.locator("div.live[data-part=front]")
+    axes = []
+    for epsilon in (0.1, 1, 10):
+        shown, _ = show(tab, "front", pair="RR", epsilon=epsilon)
+        texts = host.locator("svg.live-panel > text:not(.live-title, .live-quiet)")
+        axes.append(texts.all_text_contents())
+        paths = "".join(
+            path.get_attribute("d")
+            for path in host.locator(".live-marks").nth(0).locator("path").all()
+        )
+        arrows = paths.count("l4 8h-8z") + paths.count("l4 -8h-8z")
+        off = np.array(shown["found"]["RR"]["estimate"]) - uldp.datasets.census().frequencies
+        assert arrows == (np.abs(off) > 0.02).sum()
+        assert epsilon > 1 or arrows
+    assert axes[0] == axes[1] == axes[2]
 
 
 def test_the_front_page_and_its_picture_say_the_same(opened: Any) -> None:
     tab, _ = opened
-    _, said = show(tab, "front")
     front = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
-    (times,) = re.findall(r"\*\*(\d+) times\*\*", front)
-    assert f"{numbers(said.split('error RR')[1])[0]:.0f}" == times
+    for times in re.findall(r"\*\*([\d.]+) times\*\*", front):
+        pair = "RR" if float(times) > 10 else "RAPPOR"
+        assert show(tab, "front", pair=pair)[1].startswith(f"{times}×")
 
 
 # --- in the chapters -----------------------------------------------------------------------------
@@ -525,10 +686,8 @@ def test_a_respondent_sends_what_a_survey_takes_and_tells_what_the_matrix_says(
         chances = column(law, message[48:-4])
         prior = prior_of(own, before)
         after = prior * chances / (prior @ chances)
-        worst = chances[own] / (chances[own] + np.delete(chances, own).min())
         for name, expected in (("prior", prior), ("chances", chances), ("after", after)):
             np.testing.assert_allclose(shown[name], expected, rtol=1e-12)
-        assert shown["worst"] == pytest.approx(worst, rel=1e-12)
         if after[own] < 1:
             odds = after[own] / (1 - after[own]) / before * (1 - before)
             assert shown["odds"] == pytest.approx(odds, rel=1e-9)
@@ -543,20 +702,22 @@ def test_a_respondent_sends_what_a_survey_takes_and_tells_what_the_matrix_says(
             texts = row.locator("td").all_inner_texts()
             for text, value in zip(texts, (prior[x], chances[x], after[x]), strict=True):
                 assert_written(text, value)
-        assert (
-            f"now believes it with {host.locator('tbody td').nth(3 * own + 2).inner_text()}" in said
-        )
-        assert_coins(shown["notes"], host.locator("ol li").all_inner_texts())
+        believed = host.locator("tbody td").nth(3 * own + 2).inner_text()
+        assert f"now thinks so with {believed}" in said
+        bars = host.locator("svg.live-marks text").all_text_contents()
+        assert bars[own].endswith(f"→ {believed}")
+        assert_coins(shown["notes"], host.locator("ol li").all())
         if mechanism in ("RR", "uRR"):
             drawn, replaced = (note["made"] for note in shown["notes"])
             assert message[48] == (law.sensitive[drawn] if replaced else own)
 
 
-def assert_coins(notes: list[dict[str, Any]], steps: list[str]) -> None:
+def assert_coins(notes: list[dict[str, Any]], steps: list[Locator]) -> None:
     """Each decision is what its number and its probability say, and is shown so."""
-    for note, step in zip(notes, steps, strict=True):
+    for note, item in zip(notes, steps, strict=True):
         if "p" not in note:
             continue
+        step = item.text_content() or ""
         number = note["word"] / 2**32
         assert note["least"] == pytest.approx(min(note["p"], 1 - note["p"]), rel=1e-9)
         assert note["below"] == (number < note["least"])
@@ -564,6 +725,12 @@ def assert_coins(notes: list[dict[str, Any]], steps: list[str]) -> None:
         assert step.endswith("yes" if note["made"] else "no")
         digits, shown = re.search(r"0\.([01]+)… = (0\.\d+)", step).groups()
         assert int(digits, 2) == note["word"] >> 32 - len(digits)
+        coins = item.locator(".live-coin").all()
+        ends = [i for i, coin in enumerate(coins) if "decides" in coin.get_attribute("class")]
+        threshold = f"{math.floor(note['least'] * 2**32):032b}"
+        assert ends == [
+            [a == b for a, b in zip(f"{note['word']:032b}", threshold, strict=True)].index(False)
+        ]
         assert abs(float(shown) - number) <= 0.501e-4
 
 
@@ -639,21 +806,23 @@ def test_what_repeating_gives_away_is_that_of_bayes_day_by_day(
 
 # --- the explorer --------------------------------------------------------------------------------
 
-SUFFIXES = {"M": 1e6, "B": 1e9, "T": 1e12}
+SUFFIXES = {"million": 1e6, "billion": 1e9, "trillion": 1e12}
+SHARE = 0.01
 STATES: list[dict[str, Any]] = [
     {},
-    {"epsilon": 0.1, "people": 1000, "drawn": "tv", "target": 0.001},
-    {"k": 2, "s": 1, "epsilon": 10, "drawn": "mse", "share": 0.5},
-    {"k": 2, "s": 2, "epsilon": 0.5, "drawn": "other", "people": 200_000_000},
-    {"k": 12, "s": 8, "epsilon": 2, "drawn": "excess", "belief": 0.99},
-    {"k": 30, "s": 29, "epsilon": 3, "drawn": "own", "share": 0},
-    {"k": 625, "s": 15, "epsilon": 6, "drawn": "revealed", "target": 0.2},
-    {"k": 1000, "s": 1, "epsilon": 0.3, "drawn": "suspected", "belief": 0.5},
+    {"epsilon": 0.1, "people": 1000, "ask": "exact"},
+    {"k": 2, "s": 1, "epsilon": 10, "target": 0.001},
+    {"k": 2, "s": 2, "epsilon": 0.5, "ask": "private", "belief": 0.3},
+    {"k": 12, "s": 8, "epsilon": 2, "ask": "private", "belief": 0.99},
+    {"k": 30, "s": 29, "epsilon": 3, "ask": "exact", "people": 200_000_000},
+    {"k": 625, "s": 15, "epsilon": 6, "target": 0.2},
+    {"k": 1000, "s": 1, "epsilon": 0.3, "ask": "private", "belief": 0.5},
 ]
 AT_FIRST = {
-    "k": 400, "s": 76, "epsilon": 1, "people": 100_000, "target": 0.05, "share": 0.01,
-    "belief": 0.1, "drawn": "users",
+    "k": 400, "s": 76, "epsilon": 1, "people": 100_000, "target": 0.05, "belief": 0.1,
+    "ask": "users",
 }  # fmt: skip
+DRAWN = {"users": "users", "exact": "tv", "private": "suspected"}
 COLUMNS = ("tv", "mse", "excess", "users"), ("own", "other", "revealed", "suspected")
 
 
@@ -668,8 +837,8 @@ def forecasts(epsilon: float, **at: Any) -> tuple[float, dict[str, dict[str, flo
     for name, forecast in compared.items():
         law, errors = forecast.mechanism, []
         for value in (0, k - 1):
-            p = np.full(k, (1 - at["share"]) / (k - 1))
-            p[value] = at["share"]
+            p = np.full(k, (1 - SHARE) / (k - 1))
+            p[value] = SHARE
             errors.append(math.sqrt(law.decoder.variances(p)[value] / people))
         revealed = forecast.revealed_share if s < k else math.nan
         hidden = math.nan if name == "no privacy" else 1 - revealed
@@ -689,10 +858,17 @@ def forecasts(epsilon: float, **at: Any) -> tuple[float, dict[str, dict[str, flo
 def assert_cell(text: str, value: float) -> None:
     if math.isnan(value):
         assert text == "–"
-    elif text[-1] in SUFFIXES:
-        unit = SUFFIXES[text[-1]]
-        assert float(text[:-1]) == pytest.approx(value / unit, rel=5.1e-3)
-        assert len(text.replace(".", "")) == 4
+    elif text.split()[-1] in SUFFIXES:
+        digits, suffix = text.split()
+        assert float(digits) == pytest.approx(value / SUFFIXES[suffix], rel=5.1e-3)
+    else:
+        assert_written(text, value)
+
+
+def assert_wrongly(text: str, value: float) -> None:
+    """A total variation: nothing is worse than all."""
+    if value >= 1:
+        assert text == "100% or more"
     else:
         assert_written(text, value)
 
@@ -715,19 +891,31 @@ def test_the_explorer_shows_what_the_package_forecasts(opened: Any, state: dict[
                 rounding = {"abs": 1} if column == "users" else {"abs": 0}
                 assert value == pytest.approx(row[column], rel=1e-7, nan_ok=True, **rounding)
                 assert_cell(next(cells), value)
+    drawn = DRAWN[at["ask"]]
     for i in (0, 12, 25):
         _, there = forecasts(**{**at, "epsilon": shown["epsilons"][i]})
-        for name, row in there.items():
-            rounding = {"abs": 1} if at["drawn"] == "users" else {"abs": 0}
-            drawn = shown["curves"][name][i]
-            exact = row[at["drawn"]]
-            assert drawn == pytest.approx(exact, rel=1e-7, nan_ok=True, **rounding)
+        for name, curve in shown["curves"].items():
+            rounding = {"abs": 1} if drawn == "users" else {"abs": 0}
+            exact = there[name][drawn]
+            assert curve[i] == pytest.approx(exact, rel=1e-7, nan_ok=True, **rounding)
     after = 1 / (1 + (1 / at["belief"] - 1) * math.exp(-at["epsilon"]))
     assert shown["after"] == pytest.approx(after, rel=1e-12)
-    assert_written(said.split(" above ")[1].split(":")[0], after)
+    assert shown["best"] in said or at["ask"] == "private"
+    if at["ask"] == "users":
+        for text, name in (
+            (said.split()[1:3], shown["best"]),
+            (said.split("RAPPOR ")[1].split()[:2], "RAPPOR"),
+        ):
+            words = text if text[1].strip(".") in SUFFIXES else text[:1]
+            assert_cell(" ".join(words).strip("."), expected[name]["users"])
+    elif at["ask"] == "exact":
+        assert_wrongly(
+            said.split(" wrongly")[0].split("estimates ")[1], expected[shown["best"]]["tv"]
+        )
+    else:
+        assert_written(said.split(" at most")[0].split()[-1], after)
     fewest = min(expected[name]["users"] for name in uldp.mechanisms.MECHANISMS)
     assert expected[shown["best"]]["users"] == fewest
-    assert f"worst case {shown['best']} needs" in said
     assert not complaints
 
 
@@ -736,24 +924,40 @@ def test_the_explorer_is_linked_from_where_a_survey_is_planned() -> None:
     assert all("<ch-explorer>`" in texts[page] for page in ("welcome", "choosing"))
 
 
-def test_the_explorer_shows_no_impossible_number(opened: Any) -> None:
+def test_a_number_that_is_not_possible_is_said_and_changes_nothing(opened: Any) -> None:
+    tab, complaints = opened
+    first, said = show(tab, "regimes", k=400, s=300)
+    for key, typed, most in (("k", "5001", "5,000"), ("k", "1.5", "5,000"), ("s", "0", "400")):
+        field, note = (tab.locator(f"#live-regimes-{key}{end}") for end in ("", "-note"))
+        field.fill(typed)
+        tab.keyboard.press("Enter")
+        settle(tab)
+        assert field.input_value() == typed
+        assert field.get_attribute("aria-invalid") == "true"
+        assert f" to {most}. Shown is still " in note.inner_text()
+        assert behind(tab, "regimes") == (first, said)
+    tab.locator("#live-regimes-k").fill("120")
+    tab.keyboard.press("Enter")
+    settle(tab)
+    assert not tab.locator("#live-regimes-k-note").inner_text()
+    assert tab.locator("#live-regimes-s").input_value() == "120"
+    assert tab.locator("#live-regimes-s-note").inner_text() == (
+        "300 is not possible here; shown is 120."
+    )
+    assert tab.locator("#live-regimes-s").get_attribute("max") == "120"
+    assert not tab.locator("div.live[data-part=regimes] [aria-invalid]").count()
+    assert "regimes.k=120&regimes.s=120" in tab.url
+    assert not complaints
+
+
+def test_a_link_to_the_explorer_keeps_any_number_of_sensitive_answers(opened: Any) -> None:
     tab, _ = opened
-    host = tab.locator("div.live[data-part=explorer]")
-    show(tab, "explorer", k=400, s=300)
-    sensitive = host.locator("#live-explorer-s")
-    for typed, is_now in (("120", "120"), ("1", "2"), ("99999", "5000")):
-        host.locator("#live-explorer-k").fill(typed)
-        tab.keyboard.press("Enter")
-        settle(tab)
-        assert host.locator("#live-explorer-k").input_value() == is_now
-        assert sensitive.get_attribute("max") == is_now
-        assert int(sensitive.input_value()) <= int(is_now)
-    for typed, is_now in (("6000", "5000"), ("0", "1")):
-        sensitive.fill(typed)
-        tab.keyboard.press("Enter")
-        settle(tab)
-        assert sensitive.input_value() == is_now
-    assert f"explorer.k=5000&explorer.s={is_now}" in tab.url
+    show(tab, "explorer", s=123)
+    slider = tab.locator("#live-explorer-s")
+    assert slider.get_attribute("aria-valuetext") == "123 of 400"
+    show(tab, "explorer", s=999)
+    assert slider.get_attribute("aria-valuetext") == "400 of 400"
+    assert "999 is not possible here" in tab.locator("#live-explorer-s-note").inner_text()
 
 
 def test_the_picture_of_the_explorer_shows_the_same_numbers(opened: Any) -> None:
@@ -855,6 +1059,7 @@ def test_no_more_reports_are_expected_than_people_can_send(opened: Any) -> None:
     tab.locator("#live-finite-users").press("Home")
     settle(tab)
     assert slider.get_attribute("aria-valuetext") == "0.5"
+    assert "10 is not possible here" in tab.locator("#live-finite-expected-note").inner_text()
 
 
 def test_the_picture_of_few_users_shows_the_same_numbers(opened: Any) -> None:

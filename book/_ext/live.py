@@ -19,25 +19,16 @@ from sphinx.config import Config
 
 from uldp.paper import datasets
 from uldp.paper.figures import STYLES
-from uldp.paper.figures.style import BLUE, ORANGE
 
 ROOT = Path(__file__).parents[2]
 PARTS = ROOT / "book" / "_live"
 SHARED = (ROOT / "client" / "uldp.mjs", PARTS / "model.mjs", PARTS / "kit.mjs")
+COMMENT = re.compile(r"^ *//[^\n]*\n|^ */\*\*.*?\*/\n", re.M | re.S)
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.M)
 EXPORT = re.compile(r"^export ", re.M)
 PART = re.compile(r'^part\("([\w-]+)"', re.M)
 
 LINES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
-MARKERS = {
-    "o": "circle",
-    "s": "square",
-    "^": "up",
-    "v": "down",
-    "D": "diamond",
-    "*": "star",
-    "p": "pentagon",
-}
 DARK = (0x12, 0x12, 0x12)
 CONTRAST = 6.0
 """Of a colour on the dark background."""
@@ -54,8 +45,9 @@ def names() -> list[str]:
 
 
 def own_text(path: Path) -> str:
-    """Return a module as a piece of a script."""
-    return EXPORT.sub("", IMPORT.sub("", path.read_text(encoding="utf-8")))
+    """Return a module as a piece of a script, without its comments."""
+    text = COMMENT.sub("", path.read_text(encoding="utf-8"))
+    return EXPORT.sub("", IMPORT.sub("", text))
 
 
 def slug(name: str) -> str:
@@ -64,17 +56,21 @@ def slug(name: str) -> str:
 
 
 def data() -> str:
-    """Return what comes from Python: the looks of mechanisms and the shares of the census."""
+    """Return what comes from Python: the looks of mechanisms and the census table."""
     looks = {
         name: {
             "line": LINES[look["linestyle"]],
-            "marker": MARKERS[look["marker"]],
             "slug": slug(name),
         }
         for name, look in STYLES.items()
     }
     census = datasets.census()
-    people = {"counts": census.counts.tolist(), "sensitive": census.domain.sensitive.tolist()}
+    labels = [label.split(", ") for label in census.domain.labels]
+    people = {
+        "counts": census.counts.tolist(),
+        "sensitive": census.domain.sensitive.tolist(),
+        "factors": [list(dict.fromkeys(level)) for level in zip(*labels, strict=True)],
+    }
     constants = {"LOOKS": looks, "CENSUS": people}
     return "".join(
         f"const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
@@ -112,7 +108,6 @@ def on_dark(color: str) -> str:
 def style() -> str:
     """Return the style sheet, with the colours of the figures for both schemes."""
     colors = {slug(name): look["color"] for name, look in STYLES.items()}
-    colors |= {"blue": BLUE, "orange": ORANGE}
     light = "".join(f"  --live-{name}: {color};\n" for name, color in colors.items())
     dark = "".join(f"  --live-{name}: {on_dark(color)};\n" for name, color in colors.items())
     own = (PARTS / "live.css").read_text(encoding="utf-8")

@@ -1,142 +1,201 @@
-// The explorer: what each mechanism loses, needs and reveals, for any numbers of answers.
+// The explorer: how many people a survey needs, how exact it is, and how private.
 
 import {
-  believed, entryVariance, lossesWithin, revealedShare, saddle, suspicion, usersNeeded, worstMass,
+  believed, entryVariance, revealedShare, saddle, suspicion, usersFor, worstLoss,
 } from "./model.mjs";
 import {
-  EPSILONS, PALE, PEOPLE, PLAIN, Panel, choice, lookOf, part, percent, planned, slider,
-  surveyOf, table, thousands, whole, written,
+  EPSILONS, PEOPLE, PLAIN, Panel, alongEpsilon, bold, choice, element, fewLetters, geometric, heads,
+  inPercent, lookOf, part, percent, planned, privacy, slider, stepped, surveyOf, table, thousands,
+  whole, written,
 } from "./kit.mjs";
 
 const NAMES = Object.keys(LOOKS);
+const DRAWN = ["RR", "RAPPOR", "uRR", "uRAP", "uBD"];
 const NOTHING = "no privacy";
-const THIN = { ...PLAIN, width: 1.2 };
+const THIN = { color: "var(--live-quiet)", line: "solid", width: 1.2 };
 const MOST_ANSWERS = 5000;
+const SHARE = 0.01; // of the answer whose standard error the table has
 const TARGETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
-const SHARES = [0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5];
 const BELIEFS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99];
+const OFTEN = [1, 2, 15, 76];
+const NARROW = 480;
+const EVERY = 3; // of the levels of ε while a hand moves
 
-/** A number of people: to the last one, or with three digits from ten millions on. */
-const heads = (number) => (number < 1e7 ? thousands(number) :
-  number.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 }));
-
-const worst = (question, loss, { people }) =>
-  lossesWithin(question, worstMass(question, loss), people)[loss];
-const error = (question, value, { share, people }) =>
-  Math.sqrt(entryVariance(question, value, share) / people);
-const shareOf = (question, { k, s }) => (s < k ? revealedShare(question) : NaN);
-
-function suspectedAfter(question, at) {
-  if (!question.sensitiveValues.length) return NaN;
-  return believed([at.belief, 1 - at.belief], [1, 1 - shareOf(question, at)])[0];
+/** Numbers of sensitive answers where the slider stops. */
+function stops({ k }) {
+  const all = [...geometric(1, k, 40).map(Math.round), ...OFTEN.filter((s) => s <= k), k];
+  return [...new Set(all)].sort((a, b) => a - b);
 }
 
-/** What is told of a mechanism: in words, how it is written, what it is, whether it is a chance. */
-const QUANTITIES = {
-  users: ["people needed", heads, (one, { target }) => usersNeeded(one, "l1", 2 * target)],
-  tv: ["total variation (TV)", written, (one, at) => worst(one, "l1", at) / 2],
-  mse: ["mean squared error (MSE)", written, (one, at) => worst(one, "l2", at)],
-  excess: ["MSE / limit", written, (one, at) => worst(one, "l2", at) / at.limit],
-  own: ["standard error, a sensitive answer", percent, (one, at) => error(one, 0, at)],
-  other: ["standard error, another answer", percent, (one, at) =>
-    at.s < at.k ? error(one, at.k - 1, at) : NaN],
-  revealed: ["share revealed", percent, shareOf, true],
-  suspected: ["suspicion, if nothing is revealed", percent, suspectedAfter, true],
-};
-const shownAs = (key, value) => (Number.isNaN(value) ? "–" : QUANTITIES[key][1](value));
-
-const MOST_KEPT = 500;
+const MOST_KEPT = 5000;
 const kept = new Map();
 
-/** What the other controls do not change: the mechanisms, the last without privacy; the limit. */
-function designs(k, s, epsilon) {
-  const key = `${k} ${s} ${epsilon}`;
+/** What is kept of what takes long, by what it is of. */
+function once(key, make) {
   if (!kept.has(key)) {
     if (kept.size > MOST_KEPT) kept.clear();
-    const truthful = { name: NOTHING, labels: k, sensitive: [], mechanism: "uRR", epsilon };
-    const questions = NAMES.map((name) => [name, planned(name, k, s, epsilon)]);
-    questions.push([NOTHING, surveyOf(truthful).questions[0]]);
-    kept.set(key, { questions, limit: saddle(s, k - s, epsilon).value });
+    kept.set(key, make());
   }
   return kept.get(key);
 }
 
-/** Some quantities by name, and the limit of the mean squared error. */
-function forecasts(keys, state) {
-  const { questions, limit: ofOne } = designs(state.k, state.s, state.epsilon);
-  const limit = ofOne / state.people;
-  const forecast = (one) =>
-    Object.fromEntries(keys.map((key) => [key, QUANTITIES[key][2](one, { ...state, limit })]));
-  const found = Object.fromEntries(questions.map(([name, one]) => [name, forecast(one)]));
-  return { limit, found };
+/** A mechanism and its worst losses for one user, by its name or without privacy. */
+const design = (name, { k, s, epsilon }) => once(`${name} ${k} ${s} ${epsilon}`, () => {
+  const truthful = { name, labels: k, sensitive: [], mechanism: "uRR", epsilon };
+  const question = name === NOTHING
+    ? surveyOf(truthful).questions[0] : planned(name, k, s, epsilon);
+  return { question, l1: worstLoss(question, "l1"), name };
+});
+
+const limitOf = ({ k, s, epsilon, people }) =>
+  once(`limit ${k} ${s} ${epsilon}`, () => saddle(s, k - s, epsilon).value) / people;
+const error = ({ question }, value, { people }) =>
+  Math.sqrt(entryVariance(question, value, SHARE) / people);
+const shareOf = ({ question }, { k, s }) => (s < k ? revealedShare(question) : NaN);
+const mseOf = ({ question }, { people }) => worstLoss(question, "l2") / people;
+
+function suspectedAfter(one, at) {
+  if (one.name === NOTHING) return NaN;
+  return believed([at.belief, 1 - at.belief], [1, 1 - shareOf(one, at)])[0];
 }
 
+/** What is told of a mechanism: how it is computed, and how it is written. */
+const QUANTITIES = {
+  users: [({ l1 }, { target }) => usersFor(l1, "l1", 2 * target), heads],
+  tv: [({ l1 }, { people }) => l1 / Math.sqrt(people) / 2, written],
+  mse: [mseOf, written],
+  excess: [(one, at) => mseOf(one, at) / limitOf(at), written],
+  own: [(one, at) => error(one, 0, at), percent],
+  other: [(one, at) => (at.s < at.k ? error(one, at.k - 1, at) : NaN), percent],
+  revealed: [shareOf, percent],
+  suspected: [suspectedAfter, percent],
+};
+
+/** A share that is estimated wrongly; nothing is worse than all. */
+const wrongly = (tv) => (tv < 1 ? percent(tv) : "100% or more");
+const powers = (...all) => all.map((power) => Number(`1e${power}`));
+
+/** What is drawn for each question: the quantity, its axis, and how its values are written. */
+const QUESTIONS = {
+  users: ["How many people?", "users", {
+    from: 100, to: 1e11, log: true, ticks: powers(2, 4, 6, 8, 10), write: heads,
+    label: "people needed", say: heads,
+  }],
+  exact: ["How exact?", "tv", {
+    from: 1e-4, to: 1, log: true, ticks: powers(-4, -3, -2, -1, 0), write: inPercent,
+    label: "share estimated wrongly", say: wrongly,
+  }],
+  private: ["How private?", "suspected", {
+    from: 0, to: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1], write: inPercent,
+    label: "believed after the report", say: percent,
+  }],
+};
+const is = (question) => ({ when: ({ ask }) => ask === question });
+
+/** The sentence for each question, from values by mechanism. */
+const SAID = {
+  users: ({ best, of }, { target }) => [
+    "Ask ", bold(heads(of(best))), ` people with ${best}, the fewest of all; uRAP needs `,
+    bold(heads(of("uRAP"))), " and plain RAPPOR ", bold(heads(of("RAPPOR"))), ".",
+    ` Without privacy it takes ${heads(of(NOTHING))}, for ${inPercent(target)} estimated wrongly ` +
+    "in the worst case.",
+  ],
+  exact: ({ best, of }, { people }) => [
+    `From ${heads(people)} people ${best} estimates `, bold(wrongly(of(best))),
+    " wrongly in the worst case, the least of all; uRAP ", bold(wrongly(of("uRAP"))),
+    " and plain RAPPOR ", bold(wrongly(of("RAPPOR"))), `. Without privacy it is ` +
+    `${wrongly(of(NOTHING))}.`,
+  ],
+  private: ({ after, most, of }, { belief, epsilon, k, s }) => [
+    `A protected report raises a suspicion of ${inPercent(belief)} to `, bold(percent(after)),
+    ` at most: its odds grow by a factor of ${written(Math.exp(epsilon))}.`,
+    ...(s === k ? [] : [` That nothing is revealed tells something, too: that the answer is ` +
+      `sensitive, believed with ${inPercent(belief)}, is believed with `, bold(percent(of(most))),
+    ` after such a report of ${most}.`]),
+  ],
+};
+
+function tables(state, found, limit) {
+  const { people, target, belief } = state;
+  const cell = (name) => (key) =>
+    (Number.isNaN(found[name][key]) ? "–" : QUANTITIES[key][1](found[name][key]));
+  const rows = (keys) => [...NAMES, NOTHING].map((name) => [name, ...keys.map(cell(name))]);
+  return [
+    table(
+      `Worst case with ${thousands(people)} people, and people needed for a total variation (TV) ` +
+        `of ${inPercent(target)}. Limit of the mean squared error (MSE): ${written(limit)}.`,
+      ["", "TV", "MSE", "MSE / limit", "people needed"],
+      rows(["tv", "mse", "excess", "users"]),
+    ),
+    table(
+      `Standard error of one answer's share where ${inPercent(SHARE)} give it, how often an ` +
+        "answer that is not sensitive is revealed, and what the suspicion that an answer is " +
+        `sensitive, ${inPercent(belief)} before, becomes if the report reveals nothing.`,
+      ["", "error, sensitive", "error, other", "revealed", "suspicion"],
+      rows(["own", "other", "revealed", "suspected"]),
+    ),
+  ];
+}
+
+const python = ({ k, s, epsilon, people }) => [element("pre", {}, element("code", {},
+  `import uldp\n\nsurvey = uldp.Domain(${k}, sensitive=range(${s}))\n` +
+  `uldp.compare(survey, epsilon=${epsilon}, n=${people})`))];
+
 part("explorer", {
-  slow: true,
   controls: {
-    k: whole("Possible answers, k", 2, MOST_ANSWERS, 400),
-    s: whole("Sensitive among them, s", 1, ({ k }) => k, 76),
-    epsilon: slider("ε", EPSILONS, 1),
-    people: slider("People, n", PEOPLE, 100000, thousands),
-    target: slider("Wanted: total variation", TARGETS, 0.05, percent),
-    share: slider("Share of one answer", SHARES, 0.01, percent),
-    belief: slider("Believed before", BELIEFS, 0.1, percent),
-    drawn: choice("Drawn over ε", Object.fromEntries(Object.entries(QUANTITIES).map(
-      ([key, [text]]) => [key, text])), "users"),
+    ask: choice("Question", Object.fromEntries(Object.entries(QUESTIONS).map(
+      ([key, [text]]) => [key, text])), "users", { at: "top", style: "live-tabs" }),
+    k: whole("Possible answers", 2, MOST_ANSWERS, 400, { at: "folded" }),
+    s: stepped("Sensitive answers", stops, ({ k }) => k, 76,
+      (s, { k }) => `${thousands(s)} of ${thousands(k)}`, { ends: ["1", "all"] }),
+    epsilon: privacy(1),
+    target: slider("Share estimated wrongly", TARGETS, 0.05, inPercent,
+      { ends: ["0.1%", "50%"], ...is("users") }),
+    people: slider("People asked", PEOPLE, 100000, heads, is("exact")),
+    belief: slider("Believed before", BELIEFS, 0.1, inPercent, is("private")),
   },
-  show(state, { width }) {
-    const { k, s, epsilon, people, target, share, belief, drawn } = state;
-    const [label, write, , isShare] = QUANTITIES[drawn];
-    const { limit, found } = forecasts(Object.keys(QUANTITIES), state);
-    const along = EPSILONS.map((one) => forecasts([drawn], { ...state, epsilon: one }));
-    const rows = [...NAMES, NOTHING];
-    const curve = (name) => along.map((one) => one.found[name][drawn]);
-    const curves = Object.fromEntries(rows.map((name) => [name, curve(name)]));
-    const level = { mse: along.map((one) => one.limit), excess: along.map(() => 1) }[drawn];
-    const all = [...Object.values(curves), level ?? []].flat().filter((value) => value > 0);
-    const [least, most] = all.length ? [Math.min(...all), Math.max(...all)] : [0.001, 1];
-    const y = isShare ? { from: 0, to: 1 } : { from: least / 1.3, to: 1.3 * most, log: true };
+  show(state, { width, draft }) {
+    const { ask, epsilon, belief } = state;
+    const [, drawn, y] = QUESTIONS[ask];
+    const valueOf = (key, name, at) => QUANTITIES[key][0](design(name, at), at);
+    const of = (name) => valueOf(drawn, name, state);
+    const grid = draft
+      ? EPSILONS.filter((one, i) => i % EVERY === 0 || one === EPSILONS.at(-1)) : EPSILONS;
+    const names = ask === "private" ? DRAWN : [...DRAWN, NOTHING];
+    const curves = Object.fromEntries(names.map((name) =>
+      [name, grid.map((one) => valueOf(drawn, name, { ...state, epsilon: one }))]));
     const panel = new Panel({
-      width, height: 340,
-      x: { from: EPSILONS[0], to: EPSILONS.at(-1), log: true, label: "ε" },
-      y: { ...y, write, label, room: 82 },
+      width, height: 340, x: alongEpsilon(), y, at: epsilon, moves: "epsilon",
     });
-    if (level) panel.line(EPSILONS, level, PALE);
-    panel.rule({ x: epsilon });
-    if (!isShare) panel.line(EPSILONS, curves[NOTHING], THIN);
-    for (const name of NAMES) panel.line(EPSILONS, curves[name], lookOf(name), 5);
-    const row = (keys) => (name) => [name, ...keys.map((key) => shownAs(key, found[name][key]))];
-    const [best] = [...NAMES].sort((a, b) => found[a].users - found[b].users);
+    panel.rule({ x: epsilon }, { ...PLAIN, width: 1 });
+    const lookAt = (name) => (name === NOTHING ? THIN : lookOf(name));
+    for (const name of names) panel.line(grid, curves[name], lookAt(name), name);
+    const write = width < NARROW && ask === "users" ? fewLetters : y.say;
+    const told = names.map((name) => [`${name} ${write(of(name))}`, of(name), lookAt(name)]);
     const after = suspicion(belief, epsilon);
+    if (ask === "private") {
+      const most = grid.map((one) => suspicion(belief, one));
+      panel.line(grid, most, { ...PLAIN, line: "dotted" }, "at most");
+      told.push([`at most ${percent(after)}`, after, PLAIN]);
+    }
+    panel.names(epsilon, told);
+    const [best] = [...NAMES].sort((a, b) =>
+      valueOf("tv", a, state) - valueOf("tv", b, state));
+    const [most] = [...DRAWN].sort((a, b) =>
+      valueOf("suspected", b, state) - valueOf("suspected", a, state));
+    const found = () => Object.fromEntries([...NAMES, NOTHING].map((name) =>
+      [name, Object.fromEntries(Object.keys(QUANTITIES).map((key) =>
+        [key, valueOf(key, name, state)]))]));
     return {
-      drawing: [panel.node],
-      keys: [
-        ...NAMES.map((name) => [name, lookOf(name)]),
-        ...(isShare ? [] : [[NOTHING, THIN]]),
-        ...(level ? [["limit", PALE]] : []),
-      ],
-      said: `${thousands(s)} of ${thousands(k)} answers are sensitive, ε = ${epsilon}. For a ` +
-        `total variation of ${percent(target)} in the worst case ${best} needs ` +
-        `${heads(found[best].users)} people, the fewest; without privacy it takes ` +
-        `${heads(found[NOTHING].users)}. A protected report raises no suspicion of ` +
-        `${percent(belief)} above ${percent(after)}: odds grow by a factor of ` +
-        `${written(Math.exp(epsilon))} at most.`,
-      below: [
-        table(
-          `Worst case with ${thousands(people)} people, and people needed for a TV of ` +
-            `${percent(target)}. Limit of the MSE: ${written(limit)}.`,
-          ["", "TV", "MSE", "MSE / limit", "people needed"],
-          rows.map(row(["tv", "mse", "excess", "users"])),
-        ),
-        table(
-          `Standard error of one answer's share where ${percent(share)} give it, how often an ` +
-            "answer that is not sensitive is revealed, and what the suspicion that an answer is " +
-            `sensitive, ${percent(belief)} before, becomes if the report reveals nothing.`,
-          ["", "error, sensitive", "error, other", "revealed", "suspicion"],
-          rows.map(row(["own", "other", "revealed", "suspected"])),
-        ),
-      ],
-      shown: { limit, found, curves, epsilons: EPSILONS, after, best },
+      drawing: [panel],
+      said: SAID[ask]({ best, most, of, after }, state),
+      folds: {
+        "All mechanisms in a table": () => tables(state, found(), limitOf(state)),
+        "As Python": () => python(state),
+      },
+      shown: () => ({
+        limit: limitOf(state), found: found(), curves, epsilons: EPSILONS, after, best,
+      }),
     };
   },
 });

@@ -2,8 +2,8 @@
 
 import { l2WithoutReplacement, losses } from "./model.mjs";
 import {
-  BLUE, EPSILONS, FAINT, PALE, PLAIN, Panel, geometric, lookOf, part, percent, slider, surveyOf,
-  table, thousands, written,
+  ACCENT, EPSILONS, FAINT, PALE, PLAIN, Panel, alongEpsilon, geometric, inPercent, lookOf, part,
+  percent, privacy, slider, surveyOf, table, thousands, written,
 } from "./kit.mjs";
 
 const asked = (labels, sensitive, mechanism, epsilon) =>
@@ -18,19 +18,27 @@ const EXPECTED = [-3, -2, -1, 0, 1, 2].flatMap((power) =>
   [1, 1.5, 2, 3, 4, 5, 7].map((digit) => Number(`${digit}e${power}`)),
 ).concat(MOST);
 
-/** Two values without protection, of which one has this expected number of reports. */
+let two; // values without protection
+
+/** Of which one has this expected number of reports. */
 function deviations(users, expected) {
   const share = expected / users;
-  const { l1, l1Exact } = losses(asked(2, [], "uRR", 1), [share, 1 - share], users);
+  two ??= asked(2, [], "uRR", 1);
+  const { l1, l1Exact } = losses(two, [share, 1 - share], users);
   return { exact: (users * l1Exact) / 2, limit: (users * l1) / 2 };
 }
 
+const kept = new Map();
+
 function ratios(users) {
-  const grid = geometric(LEAST, Math.min(MOST, users / 2), 400);
-  return [grid, grid.map((expected) => {
-    const { exact, limit } = deviations(users, expected);
-    return exact / limit;
-  })];
+  if (!kept.has(users)) {
+    const grid = geometric(LEAST, Math.min(MOST, users / 2), 400);
+    kept.set(users, [grid, grid.map((expected) => {
+      const { exact, limit } = deviations(users, expected);
+      return exact / limit;
+    })]);
+  }
+  return kept.get(users);
 }
 
 part("finite", {
@@ -43,16 +51,19 @@ part("finite", {
     const { exact, limit } = deviations(users, expected);
     const [few, many] = [ratios(users), ratios(MANY)];
     const panel = new Panel({
-      width, height: 300,
-      x: { from: LEAST, to: MOST, log: true, label: "expected number of reports, nm" },
-      y: { from: 0, to: 1.4, label: "exact / central limit" },
+      width, height: 320, at: expected, moves: "expected",
+      x: { from: LEAST, to: MOST, log: true, label: "expected number of reports, nm",
+        say: (one) => `nm = ${written(one)}` },
+      y: { from: 0, to: 1.4, write: inPercent, say: percent,
+        label: "exact error / central limit theorem" },
     });
     panel.rule({ y: 1 }, { ...PLAIN, width: 1 });
-    panel.line(...many, FAINT).line(...few, BLUE);
-    panel.dots([expected], [exact / limit], { ...PLAIN, marker: "circle" });
+    panel.line(...many, FAINT).line(...few, ACCENT, `n = ${thousands(users)}`);
+    panel.names(expected, [[`n = ${thousands(users)}: ${percent(exact / limit)}`, exact / limit,
+      ACCENT]]);
     return {
-      drawing: [panel.node],
-      keys: [[`n = ${thousands(users)}`, BLUE], [`n = ${thousands(MANY)}`, FAINT]],
+      drawing: [panel],
+      keys: [[`n = ${thousands(MANY)}`, FAINT]],
       said: `Of n = ${thousands(users)} people ${written(expected)} are expected to report a ` +
         `value. Their number is off by ${written(exact)} on average; by the central limit ` +
         `theorem it would be ${written(limit)}. The exact error is ` +
@@ -65,55 +76,70 @@ part("finite", {
 // --- people who are drawn once -------------------------------------------------------------------
 
 const NAMES = ["RR", "RAPPOR", "uRR", "uRAP"];
+const NOTHING = "no privacy";
 const PEOPLE_ASKED = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 1];
 const held = CENSUS.counts;
 const everybody = held.reduce((a, b) => a + b, 0);
 const truth = held.map((count) => count / everybody);
 
+const EVERY = 3; // of the levels of ε while a hand moves
+const designs = new Map();
+
 /** The l2 losses of independent users, and of as many people who are drawn once. */
-function lossesOf(question, n) {
+function lossesOf(name, epsilon, n) {
+  const key = `${name} ${epsilon}`;
+  const make = () => (name === NOTHING
+    ? asked(held.length, [], "uRR", epsilon) : asked(held.length, CENSUS.sensitive, name, epsilon));
+  if (!designs.has(key)) designs.set(key, make());
+  const question = designs.get(key);
   return [losses(question, truth, n).l2, l2WithoutReplacement(question, truth, n, everybody)];
 }
 
 part("halves", {
-  slow: true,
   controls: {
     share: slider("Share of people asked", PEOPLE_ASKED, 0.5, percent),
-    epsilon: slider("ε", EPSILONS, 5),
+    epsilon: privacy(5),
   },
-  show({ share, epsilon }, { width }) {
+  show({ share, epsilon }, { width, draft }) {
     const n = Math.ceil(share * everybody);
-    const of = (name, at) => lossesOf(asked(held.length, CENSUS.sensitive, name, at), n);
-    const none = lossesOf(asked(held.length, [], "uRR", epsilon), n);
+    const none = lossesOf(NOTHING, epsilon, n);
     const level = none[1] / none[0];
     const panel = new Panel({
-      width, height: 300,
-      x: { from: EPSILONS[0], to: EPSILONS.at(-1), log: true, label: "ε" },
-      y: { from: 0, to: 1.05, label: "MSE, drawn by independent" },
+      width, height: 320, x: alongEpsilon(), at: epsilon, moves: "epsilon",
+      y: { from: 0, to: 1.05, ticks: [0, 0.25, 0.5, 0.75, 1], write: inPercent, say: percent,
+        label: "squared error, drawn once / independent" },
     });
     panel.rule({ y: level }, PALE).rule({ x: epsilon });
-    const [found, curves] = [{ "no privacy": none }, {}];
+    const grid = draft
+      ? EPSILONS.filter((one, i) => i % EVERY === 0 || one === EPSILONS.at(-1)) : EPSILONS;
+    const [found, curves] = [{ [NOTHING]: none }, {}];
     for (const name of NAMES) {
-      found[name] = of(name, epsilon);
-      curves[name] = EPSILONS.map((one) => of(name, one)).map(([all, once]) => once / all);
-      panel.line(EPSILONS, curves[name], lookOf(name), 5);
+      found[name] = lossesOf(name, epsilon, n);
+      curves[name] = grid.map((one) => lossesOf(name, one, n)).map(([all, once]) => once / all);
+      panel.line(grid, curves[name], lookOf(name), name);
     }
-    const rows = [...NAMES, "no privacy"];
+    panel.names(epsilon, NAMES.map((name) => {
+      const [all, once] = found[name];
+      return [`${name} ${percent(once / all)}`, once / all, lookOf(name)];
+    }));
+    const rows = [...NAMES, NOTHING];
     return {
-      drawing: [panel.node],
-      keys: [...NAMES.map((name) => [name, lookOf(name)]), ["no privacy", PALE]],
+      drawing: [panel],
+      keys: [[NOTHING, PALE]],
       said: `${thousands(n)} of the ${thousands(everybody)} people of the census table are ` +
         `drawn, nobody twice. Without privacy this makes the MSE ${percent(level)} of that of ` +
         `independent users; at ε = ${epsilon} it is ` +
         `${percent(found.uRR[1] / found.uRR[0])} with uRR.`,
-      below: [table(
-        `Expected squared error of ${thousands(n)} users at ε = ${epsilon}.`,
-        ["", "independent", "drawn once", "ratio"],
-        rows.map((name) => {
-          const [all, once] = found[name];
-          return [name, written(all), written(once), percent(once / all)];
-        }),
-      )],
+      folds: {
+        "In numbers": () => [table(
+          `Expected squared error of ${thousands(n)} users at ε = ${epsilon}.`,
+          ["", "independent", "drawn once", "ratio"],
+          rows.map((name) => {
+            const [all, once] = found[name];
+            return [name, written(all), written(once), percent(once / all)];
+          }),
+        )],
+      },
       shown: { n, people: everybody, level, found, curves, epsilons: EPSILONS },
     };
   },

@@ -1,83 +1,120 @@
-// The front page: the answers of the census table, as four mechanisms let a collector see them.
+// The front page: one kind of mechanism for all answers, and for those that need it, on the census.
 
 import { losses, sample, simulate } from "./model.mjs";
 import {
-  EPSILONS, PLAIN, Panel, button, columns, inPercent, lookOf, part, seeded, slider, surveyOf, table,
+  HIDDEN, OTHER, Panel, choice, columns, element, part, percent, privacy, seeded, surveyOf,
   thousands, written,
 } from "./kit.mjs";
 
+const PAIRS = { RAPPOR: "uRAP", RR: "uRR" };
 const NAMES = ["RR", "uRR", "RAPPOR", "uRAP"];
-const SIZES = [1, 2, 5, 10, 20, 40, 76, 150, 300, 400];
+const LABELS = 400;
 const EVERYBODY = 299285;
+const EDGE = 2; // points, up and down
+const RANKS = { 1: "most frequent", 10: "10th", 100: "100th", 400: "400th" };
 
 const others = CENSUS.counts.map((_, x) => x).filter((x) => !CENSUS.sensitive.includes(x));
 const inTurn = [...CENSUS.sensitive, ...others]; // which answers are sensitive first
 const truth = CENSUS.counts.map((count) => count / EVERYBODY);
 const byRank = truth.map((_, x) => x).sort((a, b) => truth[b] - truth[a]);
+const ranks = byRank.map((_, i) => i + 1);
+
+/** What a census value says: age, weeks worked, marital status and sex. */
+function labelOf(value) {
+  let rest = value;
+  return [...CENSUS.factors].reverse().map((level) => {
+    const text = level[rest % level.length];
+    rest = Math.floor(rest / level.length);
+    return text;
+  }).reverse().join(", ");
+}
+
+const asked = (mechanism, epsilon, sensitive) =>
+  surveyOf({ name: "all", labels: LABELS, sensitive, mechanism, epsilon }).questions[0];
+
+let holders;
+
+/** Everybody's reports, as the collector reads them. */
+function estimated(name, question) {
+  holders ??= sample(EVERYBODY, truth, seeded(EVERYBODY, 0));
+  return simulate(question, holders, seeded(EVERYBODY, 0, NAMES.indexOf(name))).estimate();
+}
+
+function panelOf(name, title, { estimate, typical }, isProtected, width) {
+  const off = estimate.map((share, x) => 100 * (share - truth[x]));
+  const panel = new Panel({
+    title, note: `estimate minus truth, in points; typically ± ${written(100 * typical)}`,
+    width, height: 250,
+    x: { from: 0.9, to: 1.1 * LABELS, log: true, ticks: Object.keys(RANKS).map(Number),
+      write: (rank) => RANKS[rank] },
+    y: { from: -EDGE, to: EDGE, ticks: [-2, -1, 0, 1, 2],
+      write: (one) => `${one > 0 ? "+" : ""}${one}`.replace("-", "−") },
+  });
+  for (const [isSensitive, look] of [[false, OTHER], [true, HIDDEN]]) {
+    const some = ranks.filter((rank) => isProtected.has(byRank[rank - 1]) === isSensitive);
+    panel.dots(some, some.map((rank) => off[byRank[rank - 1]]), { ...look, opacity: 0.75 });
+  }
+  const place = (i) => [panel.x(i + 1), panel.y(off[byRank[i]])];
+  const away = (i, px, py) => Math.hypot(place(i)[0] - px, place(i)[1] - py);
+  panel.reading = {
+    name: title, count: LABELS, isPoints: true,
+    nearest: (px, py) => byRank.reduce((a, _, i) => (away(i, px, py) < away(a, px, py) ? i : a), 0),
+    places: (i) => [[...place(i), isProtected.has(byRank[i]) ? HIDDEN.color : OTHER.color]],
+    text: (i) => `${labelOf(byRank[i])}${isProtected.has(byRank[i]) ? " (sensitive)" : ""}: ` +
+      `in truth ${percent(truth[byRank[i]])}, with ${name} ` +
+      `${written(Math.abs(off[byRank[i]]))} points too ${off[byRank[i]] < 0 ? "low" : "high"}.`,
+  };
+  return panel;
+}
+
+const times = (ratio) => (ratio < 9.95 ? ratio.toFixed(1) : thousands(Math.round(ratio)));
 
 part("front", {
-  slow: true,
+  saidFirst: true,
   controls: {
-    epsilon: slider("ε", EPSILONS, 1),
-    sensitive: slider("Sensitive answers", SIZES, 76),
-    people: slider("People", [1000, 3000, 10000, 30000, 100000, EVERYBODY], EVERYBODY, thousands),
-    again: button("Ask others"),
+    pair: choice("Compare like with like", Object.fromEntries(Object.entries(PAIRS).map((pair) =>
+      [pair[0], pair.join(" → ")])), "RAPPOR"),
+    epsilon: privacy(1),
+    sensitive: choice("Sensitive answers", { 1: "1", 76: "76", 400: "all 400" }, "76"),
   },
-  show({ epsilon, sensitive, people, again }, { width }) {
-    const protectedValues = inTurn.slice(0, sensitive).sort((a, b) => a - b);
+  show({ pair, epsilon, sensitive }, { width }) {
+    const protectedValues = inTurn.slice(0, Number(sensitive)).sort((a, b) => a - b);
     const isProtected = new Set(protectedValues);
-    const holders = sample(people, truth, seeded(people, again));
+    const drawn = [pair, PAIRS[pair]];
     const found = {};
-    for (const [i, mechanism] of NAMES.entries()) {
-      const labels = CENSUS.counts.length;
-      const entry = { name: "all", labels, sensitive: protectedValues, mechanism, epsilon };
-      const [question] = surveyOf(entry).questions;
-      const tally = simulate(question, holders, seeded(people, again, i));
-      const { l2, l1Exact } = losses(question, truth, people);
-      found[mechanism] = { estimate: tally.estimate(), mse: l2, tv: l1Exact / 2 };
+    for (const name of NAMES) {
+      const question = asked(name, epsilon, protectedValues);
+      const { l2 } = losses(question, truth, EVERYBODY);
+      found[name] = { mse: l2, typical: Math.sqrt(l2 / LABELS) };
+      if (drawn.includes(name)) found[name].estimate = estimated(name, question);
     }
-    const all = NAMES.flatMap((name) => found[name].estimate);
-    const [low, high] = [Math.min(...all), Math.max(...all)];
-    const edge = 0.03 * (high - low);
-    const y = { from: low - edge, to: high + edge, write: inPercent };
+    const ratio = found[pair].mse / found[PAIRS[pair]].mse;
     const size = columns(width, 2);
-    const ranks = byRank.map((_, rank) => rank + 1);
-    const panels = NAMES.map((name) => {
-      const { estimate } = found[name];
-      const panel = new Panel({
-        title: name, width: size.width, height: size.count > 1 ? 200 : 160,
-        x: { from: 0, to: 400, ticks: [0, 100, 200, 300, 400] }, y,
-      });
-      for (const [isSensitive, look] of [
-        [false, { ...lookOf(name), marker: "dot" }],
-        [true, { ...PLAIN, marker: "hollow", hollow: true }],
-      ]) {
-        const some = ranks.filter((rank) => isProtected.has(byRank[rank - 1]) === isSensitive);
-        panel.dots(some, some.map((rank) => estimate[byRank[rank - 1]]), look);
-      }
-      return panel.line(ranks, byRank.map((x) => truth[x]), { ...PLAIN, width: 1.4 }).node;
-    });
-    const timesOf = (name, other) => found[name].mse / found[other].mse;
-    const pairs = [["RR", "uRR"], ["RAPPOR", "uRAP"]];
-    const said = pairs.map(([one, other]) =>
-      `${one} needs ${written(timesOf(one, other))} times as many people as ${other}`);
+    const isAll = sensitive === "400";
+    const state = `${PAIRS[pair]} against ${pair}, census table, 400 answers of which ` +
+      `${isAll ? "all" : sensitive} ${sensitive === "1" ? "is" : "are"} sensitive, ε = ${epsilon}.`;
+    const kinds = found.RAPPOR.mse / found.uRR.mse;
     return {
-      drawing: panels,
-      keys: [
-        ["truth", { ...PLAIN, width: 1.4 }],
-        ["estimate", { ...PLAIN, line: undefined, marker: "dot" }],
-        ["estimate, sensitive", { ...PLAIN, line: undefined, marker: "hollow", hollow: true }],
+      drawing: [
+        panelOf(pair, `Every answer blurred: ${pair}`, found[pair], isProtected, size.width),
+        panelOf(PAIRS[pair], `Only what needs it: ${PAIRS[pair]}`, found[PAIRS[pair]], isProtected,
+          size.width),
       ],
-      said: `${sensitive} of 400 answers are sensitive, ε = ${epsilon}, ${thousands(people)} ` +
-        `people. For the same mean squared error ${said.join(", and ")}.`,
-      below: [table(
-        "Expected errors of the estimates, and people for the same mean squared error.",
-        ["", "total variation", "mean squared error", "people, uRR = 1"],
-        NAMES.map((name) => [
-          name, written(found[name].tv), written(found[name].mse), written(timesOf(name, "uRR")),
-        ]),
-      )],
-      shown: { holders, protectedValues, found },
+      keys: [["a sensitive answer", { ...HIDDEN, marker: "circle" }],
+        ["any other answer", { ...OTHER, marker: "circle" }],
+        ["beyond the axis", { color: "var(--live-quiet)", marker: "up" }]],
+      said: [
+        element("span", { class: "live-number" }, `${times(ratio)}×`),
+        element("span", {}, isAll
+          ? " as many people: where every answer is sensitive, both are the same mechanism."
+          : " fewer people for the same error, and the same promise to the sensitive answers, " +
+            "than when every answer is blurred alike.",
+        element("span", { class: "live-quiet" }, state)),
+      ],
+      below: [element("p", { class: "live-remark" },
+        `The kind of mechanism matters as well: here plain RAPPOR needs ${times(kinds)} times as ` +
+        "many people as uRR. So each is set against its own kind.")],
+      shown: { holders, protectedValues, found, ratio, kinds },
     };
   },
 });

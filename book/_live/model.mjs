@@ -12,6 +12,7 @@ const HALVINGS = 1100;
 const ROUNDING = 1e-12;
 const FEW = 16;
 const [NEGLIGIBLE, DIGITS] = [1e-12, 12];
+const TAIL = 1e-17;
 
 /**
  * Tally the reports of many messages; count what is refused, by reason, and go on.
@@ -151,7 +152,9 @@ export function losses(question, p, n) {
   return {
     variances,
     l1: total(variances.map((variance) => Math.sqrt((2 * variance) / Math.PI))),
-    l1Exact: decoder.meanDeviations && total(decoder.meanDeviations(p, n)),
+    get l1Exact() {
+      return decoder.meanDeviations && total(decoder.meanDeviations(p, n));
+    },
     l2: total(variances),
   };
 }
@@ -539,7 +542,15 @@ export function entryVariance(question, value, share) {
 
 /** The least number of users whose expected "l1" or "l2" loss is at most the target for every p. */
 export function usersNeeded(question, loss, target) {
-  const { [loss]: ofOne } = lossesWithin(question, worstMass(question, loss), 1);
+  return usersFor(worstLoss(question, loss), loss, target);
+}
+
+/** The "l1" or "l2" loss of one user where it is largest; that of n is smaller by √n or n. */
+export const worstLoss = (question, loss) =>
+  lossesWithin(question, worstMass(question, loss), 1)[loss];
+
+/** The same number of users, from the worst loss of one. */
+export function usersFor(ofOne, loss, target) {
   const ratio = (ofOne / target) ** (loss === "l1" ? 2 : 1);
   return Math.max(1, Math.ceil(ratio * (1 - ROUNDING)));
 }
@@ -807,28 +818,30 @@ export function sample(n, weights, word) {
   });
 }
 
-/** Draw a binomial number: how many of n random numbers lie below p, digit by digit for all. */
+/** Draw a binomial number by inversion, to some twelve digits: the same word, nearly the same. */
 function binomial(n, p, word) {
-  let [below, undecided, rest] = [0, n, p];
-  if (p >= 1) return n;
-  while (undecided && rest) {
-    rest *= 2;
-    const ones = halfOf(undecided, word);
-    if (rest >= 1) below += undecided - ones;
-    undecided = rest >= 1 ? ones : undecided - ones;
-    rest -= Number(rest >= 1);
+  let rest = (word() + word() / 2 ** 32) / 2 ** 32;
+  if (p >= 1 || n === 0) return n;
+  if (p <= 0) return 0;
+  const odds = p / (1 - p);
+  const mode = Math.floor(n * p);
+  const most = mode ? binomialProbability(mode, n, n * p) : Math.exp(n * Math.log1p(-p));
+  let below = 0;
+  for (let x = mode, chance = most; x > 0 && chance > TAIL; x--) {
+    chance *= x / ((n - x + 1) * odds);
+    below += chance;
   }
-  return below;
-}
-
-/** How many of n random bits are 1. */
-function halfOf(n, word) {
-  let ones = 0;
-  for (let left = n; left > 0; left -= 32) {
-    let bits = left < 32 ? word() >>> (32 - left) : word();
-    bits -= (bits >>> 1) & 0x55555555;
-    bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-    ones += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  let [x, chance] = [mode, most];
+  if (rest < below) {
+    for (rest = below - rest; rest > 0 && x > 0; rest -= chance) {
+      chance *= x / ((n - x + 1) * odds);
+      x -= 1;
+    }
+    return x;
   }
-  return ones;
+  for (rest -= below + chance; rest >= 0 && x < n && chance > 0; rest -= chance) {
+    chance *= ((n - x) * odds) / (x + 1);
+    x += 1;
+  }
+  return x;
 }

@@ -3,17 +3,18 @@
 import { Coins, rehearse } from "../../client/uldp.mjs";
 import { likelihoods, revealedShare, supportOf } from "./model.mjs";
 import {
-  EPSILONS, button, choice, element, filling, part, percent, seeded, slider, surveyOf,
+  button, choice, element, filling, part, percent, privacy, seeded, surveyOf,
 } from "./kit.mjs";
 
 const VALUES = ["x1", "x2", "x3", "x4", "x5"];
 const S = 2;
+const CLASSES = VALUES.map((_, x) => (x < S ? "sensitive" : "other"));
 
 function grid(caption, rows, value) {
   const cell = (chance, column) => {
-    const color = column < S ? "blue" : "orange";
     const share = (40 * chance).toFixed(0);
-    const style = `background: color-mix(in srgb, var(--live-${color}) ${share}%, transparent)`;
+    const color = `var(--live-${CLASSES[column]}) ${share}%`;
+    const style = `background: color-mix(in srgb, ${color}, transparent)`;
     return element("td", chance ? { style } : {}, chance ? chance.toFixed(2) : "");
   };
   const head = VALUES.map((one) => element("th", { scope: "col" }, one));
@@ -27,9 +28,10 @@ function grid(caption, rows, value) {
 
 part("reports", {
   controls: {
-    value: choice("She holds", Object.fromEntries(VALUES.map((one, x) =>
-      [one, x < S ? `${one}, sensitive` : one])), "x4"),
-    epsilon: slider("ε", EPSILONS, 1),
+    value: choice("She holds; blue values are sensitive",
+      Object.fromEntries(VALUES.map((one) => [one, one])), "x4",
+      { tones: Object.fromEntries(VALUES.map((one, x) => [one, CLASSES[x]])) }),
+    epsilon: privacy(1),
     throws: button("Throw the coins again"),
   },
   show({ value, epsilon, throws }) {

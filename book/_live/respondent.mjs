@@ -5,12 +5,17 @@ import {
   believed, collect, likelihoods, losses, suspicion, talliesFile,
 } from "./model.mjs";
 import {
-  BLUE, EPSILONS, FAINT, ORANGE, PALE, PLAIN, Panel, button, choice, element, filling, inPercent,
-  lookOf, part, percent, seeded, slider, surveyOf, table, thousands, written,
+  ACCENT, FAINT, HIDDEN, OTHER, PALE, PLAIN, Panel, bold, button, choice, element,
+  filling, inPercent, lookOf, part, percent, privacy, seeded, slider, surveyOf, table, thousands,
+  written,
 } from "./kit.mjs";
 
 const ANSWERS = ["married", "widowed", "divorced", "separated", "never married"];
 const SENSITIVE = ["divorced", "separated"];
+const TONES = Object.fromEntries(ANSWERS.map((one) =>
+  [one, SENSITIVE.includes(one) ? "sensitive" : "other"]));
+const ROWS = ANSWERS.map((_, x) => x);
+const MECHANISMS = Object.fromEntries(["uRR", "uRAP", "RR", "RAPPOR"].map((one) => [one, one]));
 const QUESTION = "marital status";
 const FROM_13 = 100; // the first of the census table's values that is not of a child
 const HEADER = [
@@ -73,19 +78,27 @@ const QUESTIONS = {
   shown: () => "If the answer is not sensitive: reveal it?",
 };
 
+/** The binary digits of a random number, of which the last one shown decides a comparison. */
+function coinsOf(word, least) {
+  const digits = word.toString(2).padStart(32, "0");
+  const bound = Math.floor(least * 2 ** 32).toString(2).padStart(32, "0").slice(-32);
+  const differs = [...digits].findIndex((digit, i) => digit !== bound[i]);
+  const shown = Math.max(differs, 0) + 1;
+  return [...digits.slice(0, Math.max(shown, 4))].map((digit, i) =>
+    element("span", { class: `live-coin${i === shown - 1 ? " live-decides" : ""}` }, digit));
+}
+
 function stepsOf(notes, values) {
   let bits = 0;
   return notes.map(({ name, n, least, word, below, made }) => {
     if (n) {
       const from = `Draw one of the ${n} protected answers: `;
-      return element("li", {}, from, element("b", {}, values[made]));
+      return element("li", {}, from, bold(values[made], TONES[values[made]]));
     }
-    const digits = word.toString(2).padStart(32, "0").slice(0, 12);
-    const number = (word / 2 ** 32).toFixed(4);
     const question = QUESTIONS[name](name === "other" ? bits++ : 0, values);
-    const compared = element("span", { class: "live-coin" },
-      ` 0.${digits}… = ${number} ${below ? "<" : "≥"} ${least.toFixed(4)}: `);
-    return element("li", {}, question, compared, element("b", {}, made ? "yes" : "no"));
+    const compared = ` = ${(word / 2 ** 32).toFixed(4)} ${below ? "<" : "≥"} ${least.toFixed(4)}: `;
+    const number = element("span", { class: "live-coins" }, "0.", ...coinsOf(word, least), "…");
+    return element("li", {}, `${question} `, number, compared, bold(made ? "yes" : "no"));
   });
 }
 
@@ -105,22 +118,49 @@ function bytesOf(message) {
 
 /** The report itself, in words: which answer it names, or which bits are on. */
 function reportInWords(question, report, protectedValues) {
-  if (question.mechanism.endsWith("RR")) return `“${ANSWERS[report[0]]}”`;
+  if (question.mechanism.endsWith("RR")) {
+    const answer = ANSWERS[report[0]];
+    return [bold(answer, TONES[answer])];
+  }
   const on = protectedValues.filter((_, j) => (report[j >> 3] >> (j & 7)) & 1);
   const others = ANSWERS.filter((answer) => !protectedValues.includes(answer));
   const revealed = others[report[report.length - 1] - 1];
-  const bits = `bits on: ${on.join(", ") || "none"}`;
-  return others.length && revealed ? `${bits}; revealed: ${revealed}` : bits;
+  const bits = on.flatMap((one, i) => [i ? ", " : "", bold(one, TONES[one])]);
+  const sent = ["a row of bits, ", ...(on.length ? ["on are ", ...bits] : ["none of them on"])];
+  return others.length && revealed ? [...sent, "; it reveals ", bold(revealed, "other")] : sent;
+}
+
+/** What is believed of each answer, before and after. */
+function beliefs(prior, after, own, width) {
+  const room = width < 500 ? 1.6 : 1.25;
+  const panel = new Panel({
+    width, height: 34 * ANSWERS.length + 30,
+    x: { from: 0, to: room, ticks: [0, 0.5, 1], write: inPercent },
+    y: { from: ANSWERS.length - 0.5, to: -0.5, ticks: ROWS,
+      write: (x) => (x === own ? `${ANSWERS[x]} (you)` : ANSWERS[x]),
+      tone: (x) => `live-${TONES[ANSWERS[x]]} ${x === own ? "live-title" : ""}` },
+  });
+  ANSWERS.forEach((answer, x) => {
+    const { color } = SENSITIVE.includes(answer) ? HIDDEN : OTHER;
+    const bar = (share, aside, height, look) => panel.add("rect", {
+      x: 0, y: panel.y(x) + aside, width: panel.x(share), height, ...look,
+    });
+    bar(prior[x], -11, 7, { style: `fill: ${PALE.color}` });
+    bar(after[x], -3, 13, { style: `fill: ${color}`, opacity: x === own ? 1 : 0.55 });
+    const text = `${percent(prior[x])} → ${percent(after[x])}`;
+    panel.write(Math.max(prior[x], after[x]) + 0.02, x, text, { anchor: "start", lift: -5 });
+  });
+  return panel;
 }
 
 part("respondent", {
   controls: {
-    answer: choice("Your answer (* sensitive)", Object.fromEntries(ANSWERS.map((one) =>
-      [one, SENSITIVE.includes(one) ? `${one} *` : one])), "divorced"),
-    mechanism: choice("Mechanism", Object.fromEntries(["uRR", "uRAP", "RR", "RAPPOR"].map((one) =>
-      [one, one])), "uRR"),
-    epsilon: slider("ε", EPSILONS, 1),
-    before: slider("Believed before: your answer", PRIORS, 0.1, percent),
+    answer: choice("Your marital status. Blue answers are sensitive.",
+      Object.fromEntries(ANSWERS.map((one) => [one, one])), "divorced",
+      { at: "top", tones: TONES }),
+    epsilon: privacy(1, undefined, { at: "after" }),
+    before: slider("Believed before", PRIORS, 0.1, inPercent, { at: "after" }),
+    mechanism: choice("Mechanism", MECHANISMS, "uRR", { at: "after" }),
     throws: button("Throw the coins again"),
   },
   show({ answer, mechanism, epsilon, before, throws }, { width }) {
@@ -135,53 +175,39 @@ part("respondent", {
     const after = believed(prior, chances);
     const own = ANSWERS.indexOf(answer);
     const isProtected = question.sensitiveValues.includes(own);
-    const rarest = Math.min(...chances.filter((_, x) => x !== own));
-    const worst = chances[own] / (chances[own] + rarest);
     const odds = (after[own] * (1 - before)) / ((1 - after[own]) * before);
-    const isProof = rarest === 0;
-    const sent = `What it sends: ${message.length} bytes, the report is ` +
-      reportInWords(question, reports, values);
-    const panel = new Panel({
-      width, height: 200,
-      x: { from: 0, to: 1, write: percent, label: "probability of each answer" },
-      y: { from: ANSWERS.length - 0.5, to: -0.5, room: 105, ticks: ANSWERS.map((_, x) => x),
-        write: (x) => ANSWERS[x] },
-    });
-    ANSWERS.forEach((_, x) => {
-      const color = x === own ? ORANGE.color : BLUE.color;
-      const bar = (share, aside, look) => panel.add("rect", {
-        x: 0, y: panel.y(x) + aside, width: panel.x(share), height: 9, style: `fill: ${look}`,
-      });
-      bar(prior[x], -10, PALE.color);
-      bar(after[x], 1, color);
-    });
+    const isProof = ROWS.every((x) => x === own || chances[x] === 0);
+    const most = percent(suspicion(before, epsilon));
     const steps = stepsOf(coins.notes, values);
     return {
-      drawing: [
-        element("div", {}, element("b", {}, "Your device"), element("ol", {}, ...steps)),
-        element("div", {}, element("b", {}, sent), bytesOf(message)),
-        panel.node,
+      drawing: [beliefs(prior, after, own, width)],
+      keys: [["believed before", { color: PALE.color, marker: "square" }],
+        ["after, sensitive", { color: HIDDEN.color, marker: "square" }],
+        ["after, not sensitive", { color: OTHER.color, marker: "square" }]],
+      said: [
+        "Your phone sends ", ...reportInWords(question, reports, values),
+        `. Somebody who thought with ${inPercent(before)} that you are ${answer} now thinks so ` +
+        "with ", bold(percent(after[own])),
+        ...(isProof ? [": the report proves it."] : [
+          isProtected ? `, and after no report with more than ${most}. ` : ". ",
+          element("span", { class: "live-quiet" },
+            `The odds have changed by a factor of ${written(odds)}, where ` +
+            `${written(Math.exp(epsilon))} is the most` +
+            `${isProtected ? "" : " of a report that does not reveal it"}.`),
+        ]),
       ],
-      keys: [
-        ["believed before", { color: PALE.color, marker: "square" }],
-        ["after, your answer", { color: ORANGE.color, marker: "square" }],
-        ["after, the others", { color: BLUE.color, marker: "square" }],
-      ],
-      said: `Who believed with ${percent(before)} that you are ${answer} now believes it with ` +
-        `${percent(after[own])}` +
-        (isProof ? ": the report proves it." : `: the odds have changed by a factor of ` +
-        `${written(odds)}, where ${written(Math.exp(epsilon))} is the most` +
-        `${isProtected ? "" : " of a report that does not reveal it"}. Who hesitated ` +
-        `between your answer and the one from which this report is rarest now believes yours ` +
-        `with ${percent(worst)} instead of 50%.`),
-      below: [table(
-        "The same report, from each answer.",
-        ["", "believed before", "chance of this report", "believed after"],
-        ANSWERS.map((one, x) => [one, percent(prior[x]), percent(chances[x]), percent(after[x])]),
-      )],
+      below: [element("div", {}, bold("What the coins said"),
+        element("ol", { class: "live-steps" }, ...steps))],
+      folds: {
+        [`Look into the envelope: ${message.length} bytes`]: () => [bytesOf(message)],
+        "The same report, from each answer": () => [table(
+          "What each answer makes of this report.",
+          ["", "believed before", "chance of this report", "believed after"],
+          ANSWERS.map((one, x) => [one, ...[prior, chances, after].map((all) => percent(all[x]))]),
+        )],
+      },
       shown: {
-        survey: survey.text, message: [...message], notes: coins.notes,
-        prior, chances, after, worst, odds,
+        survey: survey.text, message: [...message], notes: coins.notes, prior, chances, after, odds,
       },
     };
   },
@@ -215,35 +241,47 @@ function asked(mechanism, epsilon, people, draw) {
   };
 }
 
+let atRest; // what the last drawing at rest has found
+
+/** The same people and coins under other numbers: errors as large as these make them. */
+function rescaled(name, epsilon, people) {
+  const shares = sharesOfAnswers();
+  const { variances } = losses(askedBy(name, epsilon).questions[0], shares, people);
+  const expected = variances.map(Math.sqrt);
+  const last = atRest[name];
+  const by = (x) => (last.expected[x] ? expected[x] / last.expected[x] : 0);
+  return {
+    estimate: shares.map((share, x) => share + by(x) * (last.estimate[x] - share)),
+    errors: last.errors.map((error, x) => by(x) * error),
+    expected,
+  };
+}
+
 part("neighbours", {
   follows: "respondent",
-  slow: true,
   controls: {
     people: slider("People who answer", [100, 300, 1000, 3000, 10000], 10000, thousands),
     draw: button("Ask others"),
   },
-  show({ mechanism, epsilon, people, draw }, { width }) {
+  show({ mechanism, epsilon, people, draw }, { width, draft }) {
     const shares = sharesOfAnswers();
     const names = mechanism === "RR" ? ["RR"] : [mechanism, "RR"];
     const found = {};
-    for (const name of names) found[name] = asked(name, epsilon, people, draw);
-    const ends = names.flatMap((name) => {
-      const { estimate, errors, expected } = found[name];
-      return shares.flatMap((share, x) => [
-        estimate[x] - SURE * errors[x], estimate[x] + SURE * errors[x],
-        share - SURE * expected[x], share + SURE * expected[x],
-      ]);
-    });
+    for (const name of names) {
+      found[name] = draft
+        ? rescaled(name, epsilon, people) : asked(name, epsilon, people, draw);
+    }
+    if (!draft) atRest = found;
     const panel = new Panel({
-      width, height: 60 + 52 * ANSWERS.length,
-      x: { from: Math.min(0, ...ends), to: Math.max(...ends), write: inPercent, label: "share" },
-      y: { from: ANSWERS.length - 0.5, to: -0.5, room: 105, ticks: ANSWERS.map((_, x) => x),
-        write: (x) => ANSWERS[x] + (SENSITIVE.includes(ANSWERS[x]) ? " *" : "") },
+      width, height: 30 + 48 * ANSWERS.length,
+      x: { from: -0.2, to: 0.8, write: inPercent, label: "share" },
+      y: { from: ANSWERS.length - 0.5, to: -0.5, ticks: ROWS, write: (x) => ANSWERS[x],
+        tone: (x) => `live-${TONES[ANSWERS[x]]}` },
     });
-    const at = ANSWERS.map((_, x) => x);
+    panel.rule({ x: 0 }, { ...PLAIN, width: 0.7 });
     names.forEach((name, row) => {
       const { estimate, errors, expected } = found[name];
-      const y = at.map((x) => x + (names.length === 1 ? 0 : row ? 0.2 : -0.2));
+      const y = ROWS.map((x) => x + (names.length === 1 ? 0 : row ? 0.2 : -0.2));
       shares.forEach((share, x) => {
         const [left, right] = [-1, 1].map((side) => panel.x(share + side * SURE * expected[x]));
         const box = { x: left, y: panel.y(y[x]) - 6, width: right - left, height: 12 };
@@ -251,27 +289,30 @@ part("neighbours", {
       });
       const spread = (side) => estimate.map((one, x) => one + side * SURE * errors[x]);
       panel.spans(y, spread(-1), spread(1), lookOf(name));
-      panel.dots(estimate, y, lookOf(name));
+      panel.dots(estimate, y, { ...lookOf(name), marker: row ? "square" : "circle" });
     });
     shares.forEach((share, x) => panel.line([share, share], [x - 0.42, x + 0.42], PLAIN));
     const off = (name) => Math.max(...found[name].errors);
     const compared = names.length === 1 ? "" :
       ` With RR it would be ± ${points(off("RR"))}.`;
     return {
-      drawing: [panel.node],
-      keys: [["truth", { ...PLAIN, line: "solid" }], ["where 19 of 20 estimates land", {
-        color: PALE.color, marker: "square" }], ...names.map((name) => [name, lookOf(name)])],
+      drawing: [panel],
+      keys: [["truth", PLAIN], ["where 19 of 20 estimates land", {
+        color: PALE.color, marker: "square" }], ...names.map((name, row) =>
+        [name, { ...lookOf(name), line: "solid", marker: row ? "square" : "circle" }])],
       said: `${thousands(people)} people have answered with the same program. ` +
         `The collector knows each share to ± ${points(off(mechanism))} percentage points ` +
         `or better.${compared}`,
-      below: [table(
-        "What the collector estimates, with two standard errors up and down.",
-        ["", "truth", ...names],
-        ANSWERS.map((answer, x) => [answer, percent(shares[x]), ...names.map((name) => {
-          const { estimate, errors } = found[name];
-          return `${(100 * estimate[x]).toFixed(1)} ± ${points(errors[x])}%`;
-        })]),
-      )],
+      folds: {
+        "In numbers": () => [table(
+          "What the collector estimates, with two standard errors up and down.",
+          ["", "truth", ...names],
+          ANSWERS.map((answer, x) => [answer, percent(shares[x]), ...names.map((name) => {
+            const { estimate, errors } = found[name];
+            return `${(100 * estimate[x]).toFixed(1)} ± ${points(errors[x])}%`;
+          })]),
+        )],
+      },
       shown: { shares, found },
     };
   },
@@ -280,6 +321,7 @@ part("neighbours", {
 // --- asked again ---------------------------------------------------------------------------------
 
 const DAYS = [1, 2, 3, 4, 5, 7, 10, 14, 21, 30, 60, 100];
+const FIRST = { ...PLAIN, line: "dashed" };
 
 part("tomorrow", {
   follows: "respondent",
@@ -307,20 +349,25 @@ part("tomorrow", {
     const kept = at.map((day) => path[Math.min(day, 1)]);
     const most = at.map((day) => suspicion(before, day * epsilon));
     const panel = new Panel({
-      width, height: 260,
-      x: { from: 0, to: days, label: "day", ticks: days < 8 ? at : undefined },
-      y: { from: 0, to: 1.02, write: percent, label: `belief: ${answer}`,
-        ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] },
+      width, height: 280, at: days,
+      x: { from: 0, to: DAYS.at(-1), log: true, shift: 1, ticks: [0, 1, 2, 5, 10, 20, 50, 100],
+        label: "day", say: (day) => `Day ${day}` },
+      y: { from: 0, to: 1, write: inPercent, say: percent, ticks: [0, 0.25, 0.5, 0.75, 1],
+        label: `believed: ${answer}` },
     });
-    panel.line(at, most, FAINT).line(at, path, ORANGE).line(at, kept, BLUE);
+    const end = isProved ? 1 : Math.min(path[days], 1 - Number.EPSILON);
+    panel.rule({ x: days });
+    panel.line(at, most, FAINT, "at most").line(at, path, ACCENT, "new reports");
+    panel.line(at, kept, FIRST, "first report again");
+    panel.names(days, [[`new reports ${percent(end)}`, end, ACCENT],
+      [`first report again ${percent(kept[days])}`, kept[days], FIRST]]);
     return {
-      drawing: [panel.node],
-      keys: [["a new report every day", ORANGE], ["the first report again", BLUE],
+      drawing: [panel],
+      keys: [["a new report every day", ACCENT], ["the first report again", FIRST],
         ["no belief in a protected answer goes above", FAINT]],
       said: `On ${days} ${days > 1 ? "days" : "day"} your device has answered with new coins. ` +
-        `Who believed with ${percent(before)} that you are ${answer} now believes it with ` +
-        `${percent(isProved ? 1 : Math.min(path[days], 1 - Number.EPSILON))}; ` +
-        `had your device kept its first report, with ${percent(kept[days])}.`,
+        `Who believed with ${inPercent(before)} that you are ${answer} now believes it with ` +
+        `${percent(end)}; had your device kept its first report, with ${percent(kept[days])}.`,
       shown: { survey: survey.text, reports, path, kept, most },
     };
   },

@@ -2,22 +2,23 @@
 
 import { lossesWithin, supportOf, worstMass } from "./model.mjs";
 import {
-  EPSILONS, PALE, PLAIN, Panel, choice, columns, lookOf, part, planned, slider, written,
+  PALE, PLAIN, Panel, choice, columns, lookOf, part, percent, planned, privacy, slider, written,
 } from "./kit.mjs";
 
 const K = 10;
 const MASSES = Array.from({ length: 101 }, (_, i) => i / 100);
-const LOSSES = { l1: "l1: absolute errors", l2: "l2: squared errors" };
+const LOSSES = { l1: "ℓ₁: absolute errors", l2: "ℓ₂: squared errors" };
 
 part("worst-case", {
   controls: {
     mechanism: choice("Mechanism", { uRR: "uRR", uRAP: "uRAP" }, "uRR"),
     loss: choice("Loss", LOSSES, "l1"),
     sensitive: slider("Sensitive of ten values", [1, 2, 3, 4, 5, 6, 7, 8, 9], 4),
-    epsilon: slider("ε", EPSILONS, 3.5),
-    mass: slider("p(X_S)", MASSES, 0.6, (mass) => mass.toFixed(2)),
+    epsilon: privacy(3.5),
+    mass: slider("Probability of the sensitive values, p(X_S)", MASSES, 0.6,
+      (mass) => mass.toFixed(2)),
   },
-  show({ mechanism, loss, sensitive: s, epsilon, mass }, { width }) {
+  show({ mechanism, loss, sensitive: s, epsilon, mass }, { width, still }) {
     const question = planned(mechanism, K, s, epsilon);
     const at = (one) => lossesWithin(question, one, 1)[loss];
     const first = at(0);
@@ -29,19 +30,22 @@ part("worst-case", {
     }));
     const size = columns(width, 2);
     const low = Math.min(...curve);
+    const highest = Math.max(...supports.map(({ level }) => level));
     const look = lookOf(mechanism);
     const left = new Panel({
-      title: "Loss, relative to p(X_S) = 0", width: size.width, height: 230,
-      x: { from: 0, to: 1, label: "p(X_S)" },
-      y: { from: low - 0.03 * (most - low), to: most + 0.08 * (most - low) },
+      title: "Loss / loss at p(X_S) = 0", width: size.width, height: 260,
+      at: mass, moves: "mass",
+      x: { from: 0, to: 1, label: "p(X_S)", say: (one) => `p(X_S) = ${one.toFixed(2)}` },
+      y: still({ from: low - 0.03 * (most - low), to: most + 0.08 * (most - low),
+        write: (one) => written(one), say: percent }),
     });
-    left.rule({ x: mass }).line(MASSES, curve, look);
+    left.rule({ x: mass }).line(MASSES, curve, look, mechanism);
     left.dots([mass], [here], { ...PLAIN, marker: "circle" });
     left.dots([worst], [most], { ...look, marker: "star" });
     const right = new Panel({
-      title: "How often a value is supported", width: size.width, height: 230,
+      title: "How often a value is supported", width: size.width, height: 260,
       x: { from: 0.4, to: K + 0.6, ticks: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], label: "value" },
-      y: { from: 0, to: 1.1 * Math.max(...supports.map(({ level }) => level)) },
+      y: still({ from: 0, to: Math.ceil(4 * highest) / 4 }, "right"),
     });
     supports.forEach(({ other, level }, ofOthers) => {
       const values = MASSES.slice(1, K + 1).map((_, i) => i + 1)
@@ -52,14 +56,15 @@ part("worst-case", {
     });
     const levels = supports.map(({ level }) => written(level));
     return {
-      drawing: [left.node, right.node],
+      drawing: [left, right],
       keys: [["here", { ...PLAIN, line: undefined, marker: "circle" }],
         ["the worst case", { ...look, line: undefined, marker: "star" }],
         ["reports of those who hold another value", { color: PALE.color, marker: "square" }],
         ["of the holders", { color: look.color, marker: "square" }]],
-      said: `At p(X_S) = ${mass.toFixed(2)} the ${loss} loss is ${written(100 * (here / most))}% ` +
-        `of the largest, which is at p(X_S) = ${worst.toFixed(3)}. Reports support a sensitive ` +
-        `value with probability ${levels[0]}, and another one with ${levels[1]}.`,
+      said: `At p(X_S) = ${mass.toFixed(2)} the ${LOSSES[loss].slice(0, 2)} loss is ` +
+        `${written(100 * (here / most))}% of the largest, which is at p(X_S) = ` +
+        `${worst.toFixed(3)}. Reports support a sensitive value with probability ${levels[0]}, ` +
+        `and another one with ${levels[1]}.`,
       shown: { worst, here, most, curve, supports },
     };
   },
