@@ -950,6 +950,16 @@ def test_a_number_that_is_not_possible_is_said_and_changes_nothing(opened: Any) 
     assert not complaints
 
 
+def test_the_lines_of_python_forecast_what_the_explorer_shows(opened: Any) -> None:
+    tab, _ = opened
+    shown, _ = show(tab, "explorer", k=12, s=5, epsilon=2, people=2000)
+    lines = tab.locator("div.live[data-part=explorer] pre").inner_text().splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join([*lines[:-1], f"found = {lines[-1]}"]), names)
+    for name, forecast in names["found"].items():
+        assert shown["found"][name]["tv"] == pytest.approx(forecast.tv, rel=1e-7)
+
+
 def test_a_link_to_the_explorer_keeps_any_number_of_sensitive_answers(opened: Any) -> None:
     tab, _ = opened
     show(tab, "explorer", s=123)
