@@ -209,6 +209,7 @@ def assert_written(text: str, value: float) -> None:
     assert abs(number - value) <= 0.501 * unit, (text, value)
 
 
+PAIR = "RR", "uRR"
 ASKED = {"target": "users", "people": "exact", "belief": "private"}
 """Which question of the explorer has a control that not all have."""
 
@@ -471,6 +472,9 @@ def test_the_front_page_draws_what_the_package_forecasts(
     assert drawn == {pair, other}
     assert shown["ratio"] == pytest.approx(mse[pair] / mse[other], rel=1e-9)
     assert shown["kinds"] == pytest.approx(mse["RAPPOR"] / mse["uRR"], rel=1e-9)
+    alone = uldp.Domain(400, census.domain.sensitive[:1])
+    one = {name: uldp.mechanisms.PAPER[name](alone, epsilon).l2_loss(p, people) for name in PAIR}
+    assert shown["most"] == pytest.approx(one["RR"] / one["uRR"], rel=1e-9)
     host = tab.locator("div.live[data-part=front]")
     for text, ratio in (
         (host.locator(".live-number").inner_text(), mse[pair] / mse[other]),
@@ -486,8 +490,10 @@ def test_the_front_page_draws_what_the_package_forecasts(
 
 def test_with_one_sensitive_answer_the_front_page_shows_the_largest_factor(opened: Any) -> None:
     tab, _ = opened
-    _, said = show(tab, "front", pair="RR", sensitive=1)
-    assert said.startswith("25,583×")
+    assert show(tab, "front", pair="RR", sensitive=1)[1].startswith("25,583×")
+    show(tab, "front")
+    remark = tab.locator("div.live[data-part=front] .live-remark").inner_text()
+    assert remark.endswith("with one of 400, RR needs 25,583 times as many people as uRR.")
 
 
 def test_the_front_page_draws_what_is_beyond_its_axis_at_the_edge(opened: Any) -> None:

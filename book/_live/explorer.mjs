@@ -149,7 +149,7 @@ part("explorer", {
     s: stepped("Sensitive answers", stops, ({ k }) => k, 76,
       (s, { k }) => `${thousands(s)} of ${thousands(k)}`, { ends: ["1", "all"] }),
     epsilon: privacy(1),
-    target: slider("Share estimated wrongly", TARGETS, 0.05, inPercent,
+    target: slider("Estimated wrongly", TARGETS, 0.05, inPercent,
       { ends: ["0.1%", "50%"], ...is("users") }),
     people: slider("People asked", PEOPLE, 100000, heads, is("exact")),
     belief: slider("Believed before", BELIEFS, 0.1, inPercent, is("private")),

@@ -43,7 +43,7 @@ function estimated(name, question) {
 function panelOf(name, title, { estimate, typical }, isProtected, width) {
   const off = estimate.map((share, x) => 100 * (share - truth[x]));
   const panel = new Panel({
-    title, note: `estimate minus truth, in points; typically ± ${written(100 * typical)}`,
+    title, note: `error in points, typically ± ${Number((100 * typical).toPrecision(2))}`,
     width, height: 250,
     x: { from: 0.9, to: 1.1 * LABELS, log: true, ticks: Object.keys(RANKS).map(Number),
       write: (rank) => RANKS[rank] },
@@ -89,6 +89,10 @@ part("front", {
       if (drawn.includes(name)) found[name].estimate = estimated(name, question);
     }
     const ratio = found[pair].mse / found[PAIRS[pair]].mse;
+    const [alone] = inTurn;
+    const [all, few] = ["RR", "uRR"].map((name) =>
+      losses(asked(name, epsilon, [alone]), truth, EVERYBODY).l2);
+    const most = all / few;
     const size = columns(width, 2);
     const isAll = sensitive === "400";
     const state = `${PAIRS[pair]} against ${pair}, census table, 400 answers of which ` +
@@ -113,8 +117,10 @@ part("front", {
       ],
       below: [element("p", { class: "live-remark" },
         `The kind of mechanism matters as well: here plain RAPPOR needs ${times(kinds)} times as ` +
-        "many people as uRR. So each is set against its own kind.")],
-      shown: { holders, protectedValues, found, ratio, kinds },
+        "many people as uRR, so each is set against its own kind. The fewer answers are " +
+        `sensitive, the more is gained: with one of 400, RR needs ${times(most)} times as many ` +
+        "people as uRR.")],
+      shown: { holders, protectedValues, found, ratio, kinds, most },
     };
   },
 });
