@@ -49,6 +49,65 @@ class Finding(NamedTuple):
 
 Groups = Mapping[str, Decided]
 
+SHARE = 0.95
+"""A claim holds if at least this share of its decided comparisons is in its favour."""
+
+FAR = 1.05
+"""... and if none is against it by more than this factor."""
+
+ERRORS = 2
+"""A comparison is decided where the bound is more than so many standard errors away."""
+
+MOSTLY, UNDECIDED = "mostly", "undecided"
+
+
+class Counts(NamedTuple):
+    """How many comparisons are for a claim, against it, undecided; and how many far against it."""
+
+    yes: int
+    no: int
+    undecided: int
+    far: int
+
+    @property
+    def word(self) -> str:
+        """The verdict: the rule, and nothing else."""
+        decided = self.yes + self.no
+        if not decided:
+            return UNDECIDED
+        if not self.far and self.yes >= SHARE * decided:
+            return HOLDS
+        return MOSTLY if 2 * self.yes > decided else DIFFERS
+
+
+def at_least(table: DataFrame, bound: float = 1.0) -> DataFrame:
+    """Return ratios with the factor by which each favours a claim that it is above a bound."""
+    return table.assign(favour=table["ratio"] / bound)
+
+
+def at_most(table: DataFrame, bound: float | ArrayLike) -> DataFrame:
+    """Return ratios with the factor by which each favours a claim that it is below a bound."""
+    return table.assign(favour=np.asarray(bound) / table["ratio"])
+
+
+def within(table: DataFrame, bound: float) -> DataFrame:
+    """Return ratios with the factor by which each favours a claim that it is near 1."""
+    return table.assign(favour=bound / np.maximum(table["ratio"], 1 / table["ratio"]))
+
+
+def outcomes(table: DataFrame) -> NDArray[np.int_]:
+    """Return 1 for each comparison that favours its claim, -1 if it is against, 0 if undecided."""
+    margin = np.log(table["favour"].to_numpy())
+    decided = np.abs(margin) > ERRORS * table["error"].to_numpy()  # no number is never decided
+    return np.where(decided, np.sign(margin), 0).astype(int)
+
+
+def tally(table: DataFrame) -> Counts:
+    """Count the comparisons of a claim."""
+    found = outcomes(table)
+    far = (found < 0) & (table["favour"].to_numpy() < 1 / FAR)
+    return Counts(*(int(each.sum()) for each in (found > 0, found < 0, found == 0, far)))
+
 
 def select(table: DataFrame, **wanted: object) -> DataFrame:
     """Return the rows with these entries; a tuple allows several."""

@@ -1,0 +1,145 @@
+"""The claims of the paper are lists of comparisons: all that a sentence names, judged by a rule."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from uldp.paper.experiments import read_table
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "notebooks"))
+
+import claims  # noqa: E402
+import verdicts as v  # noqa: E402
+
+LABELS = (
+    *("figure", "data", "pair", "mechanism", "knowledge", "estimator", "epsilon"),
+    *("sensitive", "k", "number", "loss", "quantity"),
+)
+LOSSES = ("tv", "mse", "first", "second")
+
+
+def comparisons(*favours: float, error: float = 0.01) -> pd.DataFrame:
+    return pd.DataFrame({"favour": favours, "ratio": favours, "error": error})
+
+
+@pytest.mark.parametrize(
+    ("favours", "counts", "word"),
+    [
+        ([2.0, 1.5, 1.01], (2, 0, 1, 0), v.HOLDS),
+        ([2.0] * 19 + [0.97], (19, 1, 0, 0), v.HOLDS),
+        ([2.0] * 18 + [0.97], (18, 1, 0, 0), v.MOSTLY),
+        ([2.0] * 99 + [0.95], (99, 1, 0, 1), v.MOSTLY),
+        ([2.0, 2.0, 0.5], (2, 1, 0, 1), v.MOSTLY),
+        ([2.0, 0.5], (1, 1, 0, 1), v.DIFFERS),
+        ([2.0, 0.5, 0.5, 1.0], (1, 2, 1, 2), v.DIFFERS),
+        ([1.0, 1.01, 0.99], (0, 0, 3, 0), v.UNDECIDED),
+        ([], (0, 0, 0, 0), v.UNDECIDED),
+    ],
+)
+def test_the_word_follows_from_the_counts(favours, counts, word) -> None:
+    found = v.tally(comparisons(*favours))
+    assert tuple(found) == counts
+    assert found.word == word
+
+
+def test_no_error_decides_and_no_known_error_does_not() -> None:
+    assert v.outcomes(comparisons(1.001, 0.999, 1.0, error=0.0)).tolist() == [1, -1, 0]
+    assert v.outcomes(comparisons(9.0, 0.1, error=np.nan)).tolist() == [0, 0]
+    assert v.outcomes(comparisons(9.0, 0.1, error=np.inf)).tolist() == [0, 0]
+
+
+def test_bounds_turn_ratios_into_factors_in_favour() -> None:
+    ratios = pd.DataFrame({"ratio": [0.5, 1.0, 2.0], "error": 0.1})
+    assert v.at_least(ratios)["favour"].tolist() == [0.5, 1.0, 2.0]
+    assert v.at_least(ratios, 2.0)["favour"].tolist() == [0.25, 0.5, 1.0]
+    assert v.at_most(ratios, 2.0)["favour"].tolist() == [4.0, 2.0, 1.0]
+    assert v.at_most(ratios, [0.5, 2.0, 2.0])["favour"].tolist() == [1.0, 2.0, 1.0]
+    np.testing.assert_allclose(v.within(ratios, 1.1)["favour"], [0.55, 1.1, 0.55])
+
+
+@pytest.fixture(scope="module")
+def shuffled() -> dict[str, pd.DataFrame]:
+    """The tables' points with losses of chance, for what does not hang on the losses."""
+    rng = np.random.default_rng(3)
+    tables = {
+        name: read_table(ROOT / "results" / f"{name}.csv")
+        for name in ("fig5", "fig6", "fig7", "fig8", "table1")
+    }
+    for table in tables.values():
+        for loss in LOSSES:
+            if loss in table:
+                table[loss] = rng.uniform(0.5, 2.0, len(table))
+                table[f"{loss}_error"] = 0.01 * table[loss]
+    time = pd.read_csv(ROOT / "benchmarks/results/running_time.csv", comment="#")
+    return tables | {"time": time.assign(lowest=0.5, highest=0.6)}
+
+
+BUDGETS, ATTRIBUTES, PLACES = 22, 6, 22
+SIZES = {"census": 16, "manhattan": 18}
+EXPECTED = {
+    "orders_of_magnitude": 4 * 2 * 3 * BUDGETS,
+    "especially_on_checkins": 4 * 3 * (BUDGETS - 1),
+    "as_good_as_no_privacy": 2 * 3,
+    "outperform_empirical": 4 * 2 * 2 * BUDGETS,
+    "because_not_negative": 4 * 2 * 2 * BUDGETS,
+    "better_at_large_budgets": 2 * 2 * 12,
+    "close_in_figure_5": 4 * 2 * BUDGETS,
+    "close_in_figure_6": 2 * (2 * 2 + 2 * sum(SIZES.values())),
+    "best_at_high_privacy": 2 * (3 * sum(SIZES.values()) - 2),
+    "best_at_low_privacy": 2 * (3 * sum(SIZES.values()) - 2),
+    "close_below_100": 2 * 2 * 11,
+    "close_below_20": 2 * 2 * 7,
+    "rises_rapidly": 2 * (8 + 10),
+    "theory_holds": 2 * (4 * 2 * BUDGETS + 2 * (2 * 2 + 2 * sum(SIZES.values()))),
+    "close_in_figure_7": 4 * 3 * ATTRIBUTES,
+    "increases_with_attributes": 4 * 2 * 3 * (ATTRIBUTES - 1),
+    "remain_effective": 4 * 2 * 3 * ATTRIBUTES - 2,
+    "almost_one": 3,
+    "much_smaller_than_one": 1,
+    "robust_to_attributes": 2 * 3 * (ATTRIBUTES - 1),
+    "linear_in_attributes": 2 * (ATTRIBUTES - 1),
+    "less_than_a_second": 4 * 2,
+    "good_alternative": 4 * 3,
+    "in_between": 2 * 2 * 3 * PLACES,
+    "alike_below_one": 3 * 2 * 3 * 10,
+    "second_term_is_constant": 2 * 2 * 3 * (PLACES - 1),
+    "smaller_than_the_sum": 6,
+    "numbers_of_table_1": 16,
+    "similar_in_mse": 6 * 2 * 3 * BUDGETS
+    + 2 * (5 * 2 * sum(SIZES.values()) + 2 * 2 - 2 * 2 * 2)
+    + 6 * 2 * 3 * ATTRIBUTES
+    + (3 * 2 + 3) * 3 * PLACES,
+}
+
+
+def test_every_claim_is_listed_once_in_the_order_of_the_paper() -> None:
+    assert [each.comparisons.__name__ for each in claims.CLAIMS] == list(EXPECTED)
+    assert [each.number for each in claims.CLAIMS] == list(range(1, len(EXPECTED) + 1))
+
+
+@pytest.mark.parametrize("each", claims.CLAIMS, ids=lambda each: each.comparisons.__name__)
+def test_a_claim_is_all_comparisons_that_its_sentence_names(each, shuffled) -> None:
+    """They are as many as the figure has, and none is counted twice."""
+    table = each.comparisons(shuffled)
+    assert len(table) == EXPECTED[each.comparisons.__name__]
+    assert not table.duplicated([name for name in LABELS if name in table]).any()
+    assert (table["favour"] > 0).all()
+    assert np.isfinite(table["favour"]).all()
+    if each.comparisons is not claims.similar_in_mse:
+        assert np.isfinite(table["error"]).all()
+
+
+def test_comparisons_follow_the_losses(shuffled) -> None:
+    """With uRR's TV a hundredth, RR and RAPPOR lose all of theirs with it and no other."""
+    changed = dict(shuffled)
+    changed["fig5"] = shuffled["fig5"].copy()
+    urr = changed["fig5"]["mechanism"] == "uRR"
+    changed["fig5"].loc[urr, ["tv", "tv_error"]] /= 100
+    table = claims.orders_of_magnitude(changed)
+    with_urr = table["pair"].str.endswith("uRR")
+    assert v.tally(table[with_urr]).word == v.HOLDS
+    assert v.tally(table[~with_urr]).word == v.DIFFERS
