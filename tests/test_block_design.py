@@ -190,9 +190,9 @@ def test_variances_are_bernoulli_where_p_is_uniform_within_the_classes(epsilon):
                 variances = uldp.losses.variances(mechanism, p)
                 for x in (0, -1):
                     law = bernoulli_of(mechanism, domain.size - 1 if x else 0)
-                    m = law.other + law.gain * p[x]
-                    assert law.other + law.not_other == pytest.approx(1, rel=1e-14)
-                    expected = m * (law.not_other - law.gain * p[x]) / law.gain**2
+                    m = law.false_support + law.gain * p[x]
+                    assert law.false_support + law.not_false_support == pytest.approx(1, rel=1e-14)
+                    expected = m * (law.not_false_support - law.gain * p[x]) / law.gain**2
                     largest = max(1, 1 / law.gain**2)
                     assert variances[x] == pytest.approx(expected, rel=1e-8, abs=1e-14 * largest)
 

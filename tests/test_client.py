@@ -338,9 +338,12 @@ def test_plans_are_those_of_the_package():
             classes = mechanism.sensitive, mechanism.nonsensitive
             for members, one in zip(classes, found["support"], strict=True):
                 for value in members[:1]:
-                    for field in ("own", "other", "gain"):
-                        exact = getattr(decoder, field)[value]
-                        assert one[field] == pytest.approx(exact, rel=1e-12), where
+                    exact = {
+                        "own": decoder.true_support[value],
+                        "other": decoder.false_support[value],
+                        "gain": decoder.gain[value],
+                    }
+                    assert one == pytest.approx(one | exact, rel=1e-12), where
 
 
 def test_what_the_paper_prints():
@@ -395,7 +398,7 @@ def test_a_simulated_tally_has_the_law_of_the_devices():
         if one.decoder.names_one:
             assert (counts.sum(axis=1) == n).all()
         for x, held in enumerate(holders):
-            own, other = one.decoder.own[x], one.decoder.other[x]
+            own, other = one.decoder.true_support[x], one.decoder.false_support[x]
             law = np.convolve(
                 stats.binom.pmf(range(held + 1), held, own),
                 stats.binom.pmf(range(n - held + 1), n - held, other),

@@ -223,7 +223,7 @@ def test_intervals_cover_at_least_their_level_exactly(n, level):
             assert (ends[:, 0] <= ends[:, 1]).all()
             coverages = []
             for p in np.linspace(0, 1, 201):
-                m = decoder.other[x] + decoder.gain[x] * p
+                m = decoder.false_support[x] + decoder.gain[x] * p
                 inside = (ends[:, 0] <= p + 1e-12) & (p - 1e-12 <= ends[:, 1])
                 coverages.append(stats.binom.pmf(counts, n, min(m, 1)) @ inside)
             assert min(coverages) >= level - 1e-12, name
@@ -248,7 +248,7 @@ def test_intervals_are_those_of_clopper_and_pearson():
     decoder = mechanism.decoder
     for x, count in enumerate(tally.counts):
         exact = stats.binomtest(int(count), 20).proportion_ci(0.9, method="exact")
-        expected = (np.array([exact.low, exact.high]) - decoder.other[x]) / decoder.gain[x]
+        expected = (np.array([exact.low, exact.high]) - decoder.false_support[x]) / decoder.gain[x]
         np.testing.assert_allclose(ends[x], expected, rtol=1e-9)
     together = inference.intervals(tally, 0.9, simultaneous=True)
     np.testing.assert_allclose(together, inference.intervals(tally, 1 - 0.1 / 4), rtol=1e-12)
@@ -1128,7 +1128,9 @@ def test_counts_of_0_and_n_have_no_error_but_an_interval():
     ends = inference.intervals(tally)
     assert ends[1, 0] == 0 < ends[1, 1]
     assert ends[0, 0] < ends[0, 1] < 0
-    assert ends[2, 1] == pytest.approx((1 - mechanism.decoder.other[2]) / mechanism.decoder.gain[2])
+    assert ends[2, 1] == pytest.approx(
+        (1 - mechanism.decoder.false_support[2]) / mechanism.decoder.gain[2]
+    )
 
 
 def test_moments_of_totals_are_those_of_the_second_moment(make):

@@ -551,7 +551,7 @@ def test_the_worst_case_is_that_of_the_package(
     np.testing.assert_allclose(shown["curve"], curve, rtol=1e-9)
     decoder = law.decoder
     for x, share, one in ((0, mass / s, 0), (-1, (1 - mass) / (10 - s), 1)):
-        level = decoder.other[x] + decoder.gain[x] * share
+        level = decoder.false_support[x] + decoder.gain[x] * share
         assert shown["supports"][one]["level"] == pytest.approx(level, rel=1e-12)
         words = (
             said.removesuffix(".").split("with probability ")[1].split(", and another one with ")
@@ -577,7 +577,7 @@ def test_reports_have_the_matrices_of_their_picture(
     tab, _ = opened
     five = uldp.Domain([f"x{i}" for i in range(1, 6)], ["x1", "x2"])
     urr, urap = (uldp.mechanisms.PAPER[name](five, epsilon) for name in ("uRR", "uRAP"))
-    supports = urap.decoder.own, urap.decoder.other
+    supports = urap.decoder.true_support, urap.decoder.false_support
     bits = np.where(np.eye(5, dtype=bool), *supports)
     for throws in range(3):
         shown, said = show(tab, "reports", value=value, epsilon=epsilon, throws=throws)

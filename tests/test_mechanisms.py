@@ -106,10 +106,12 @@ def test_support_law_is_that_of_the_matrix(make):
         law = mechanism.decoder
         expected = mechanism.transition_matrix() @ supports(mechanism)
         own = np.eye(domain.size, dtype=bool)
-        np.testing.assert_allclose(expected, np.where(own, law.own, law.other), rtol=1e-13)
-        np.testing.assert_allclose(law.own + law.not_own, 1, rtol=1e-14)
-        np.testing.assert_allclose(law.other + law.not_other, 1, rtol=1e-14)
-        np.testing.assert_allclose(law.own - law.other, law.gain, atol=1e-14)
+        np.testing.assert_allclose(
+            expected, np.where(own, law.true_support, law.false_support), rtol=1e-13
+        )
+        np.testing.assert_allclose(law.true_support + law.not_true_support, 1, rtol=1e-14)
+        np.testing.assert_allclose(law.false_support + law.not_false_support, 1, rtol=1e-14)
+        np.testing.assert_allclose(law.true_support - law.false_support, law.gain, atol=1e-14)
 
 
 def test_protecting_every_value_gives_the_ldp_mechanisms():
@@ -177,7 +179,7 @@ def same_law(one: uldp.Mechanism, other: uldp.Mechanism) -> bool:
         return one.sizes == other.sizes
     if not isinstance(one, uldp.UtilityOptimizedRappor):
         return True
-    parts = ("own", "not_own", "other", "not_other")
+    parts = ("true_support", "not_true_support", "false_support", "not_false_support")
     return all(
         np.array_equal(getattr(one.decoder, part), getattr(other.decoder, part)) for part in parts
     )

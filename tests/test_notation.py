@@ -61,7 +61,7 @@ def test_levels_and_parameters_are_those_of_the_page() -> None:
     for make, pairs in expected.items():
         decoder = make(dom, EPSILON).decoder
         for part, (own, other) in zip((dom.sensitive, dom.nonsensitive), pairs, strict=True):
-            np.testing.assert_allclose(decoder.own[part], own, rtol=1e-12)
-            np.testing.assert_allclose(decoder.other[part], other, rtol=1e-12)
+            np.testing.assert_allclose(decoder.true_support[part], own, rtol=1e-12)
+            np.testing.assert_allclose(decoder.false_support[part], other, rtol=1e-12)
             np.testing.assert_allclose(decoder.gain[part], own - other, rtol=1e-12)
     assert np.isclose(1 - s * c2, c1 - c2)

@@ -153,7 +153,10 @@ def test_the_laws_in_symbols_are_those_of_the_mechanisms(
     for mechanism, law in zip((urr, urap), laws.values(), strict=True):
         expected = mechanism.decoder.variances(np.full(5, share))
         for members, part in ((mechanism.sensitive, "S"), (mechanism.nonsensitive, "N")):
-            own, other = mechanism.decoder.own[members[0]], mechanism.decoder.other[members[0]]
+            own, other = (
+                mechanism.decoder.true_support[members[0]],
+                mechanism.decoder.false_support[members[0]],
+            )
             assert law[part] == pytest.approx((own, other))
             variance = helpers.entry_variance(*law[part], share)
             assert float(variance) == pytest.approx(expected[members[0]])

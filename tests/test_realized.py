@@ -164,7 +164,7 @@ def test_realized_ratios_at_the_extremes(epsilon, theta):
             assert abs(exceeds(largest_ratio(mechanism), epsilon)) <= TOLERANCE
 
 
-@pytest.mark.parametrize("probability", ["other", "not_own"])
+@pytest.mark.parametrize("probability", ["false_support", "not_true_support"])
 def test_a_rounded_probability_is_seen(probability):
     """Single precision for one probability of the sampler breaks the promise visibly."""
     mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(4, sensitive=[0, 1]), 1.0, theta=0.7)

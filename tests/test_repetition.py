@@ -200,13 +200,13 @@ def test_the_bound_of_one_answer_is_reached():
     mechanism = uldp.UtilityOptimizedRR(THREE, 1.0)
     strong, weak = (two_layers(mechanism, level, "once") for level in (30.0, 0.01))
     assert strong.bound(4, 0) == pytest.approx(1.0, rel=1e-9) == strong.level(4, 0)
-    hidden = -math.log(mechanism.decoder.not_own[2])
+    hidden = -math.log(mechanism.decoder.not_true_support[2])
     noisy = two_layers(uldp.RandomizedResponse(THREE, 30.0), 0.01)
     assert noisy.bound(4, 0) == pytest.approx(4 * 0.01, rel=1e-9)
     assert noisy.level(4, 0) == pytest.approx(4 * 0.01, rel=1e-3)
     assert weak.bound(4, 0) == pytest.approx(1.0, rel=1e-9)
     anew = two_layers(mechanism, 30.0)
-    own, other = mechanism.decoder.own[0], mechanism.decoder.other[0]
+    own, other = mechanism.decoder.true_support[0], mechanism.decoder.false_support[0]
     assert anew.bound(4, 0) == pytest.approx(4 * hidden + math.log(own / 0.5), rel=1e-9)
     assert anew.level(4, 0) == pytest.approx(4 * hidden + math.log(own / 0.5), rel=1e-9)
     assert own / other == pytest.approx(math.e)
@@ -215,7 +215,7 @@ def test_the_bound_of_one_answer_is_reached():
 def test_a_change_of_one_answer_is_hidden_at_any_length():
     device = two_layers(uldp.UtilityOptimizedRR(THREE, 1.0), 0.5)
     step = device.bound(2) / 2
-    hidden = -math.log(uldp.UtilityOptimizedRR(THREE, 1.0).decoder.not_own[2])
+    hidden = -math.log(uldp.UtilityOptimizedRR(THREE, 1.0).decoder.not_true_support[2])
     assert step == pytest.approx(0.5 + hidden, rel=1e-9)
     for T in (2, 3, 4):
         for one in sequences(3, T):

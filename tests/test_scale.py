@@ -51,7 +51,7 @@ def test_files_hold_the_census(scale, tmp_path):
     assert len({path.read_bytes() for path in files.paths}) == 10
     mechanism, p = scale.MECHANISMS["uRR"], scale.CENSUS.frequencies
     revealing = mechanism.nonsensitive
-    share = (p[revealing] * mechanism.decoder.own[revealing]).sum()
+    share = (p[revealing] * mechanism.decoder.true_support[revealing]).sum()
     revealed = files.tallies[-1].counts[revealing].sum()
     assert stats.binomtest(int(revealed), 10_000, share).pvalue > FALSE_ALARM
 

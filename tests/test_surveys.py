@@ -86,7 +86,7 @@ def test_the_mechanisms_are_those_that_were_given():
     for name, given_one in rappor.items():
         read = survey.questions[name]
         assert (read.theta, read.epsilon) == (given_one.theta, given_one.epsilon)
-        for law in ("own", "not_own", "other", "not_other"):
+        for law in ("true_support", "not_true_support", "false_support", "not_false_support"):
             np.testing.assert_allclose(
                 getattr(read.decoder, law), getattr(given_one.decoder, law), rtol=1e-14
             )
@@ -99,7 +99,9 @@ def test_the_mechanisms_are_those_that_were_given():
 def test_the_default_theta_is_not_written_and_fits_any_epsilon():
     survey = Survey("θ", {"RAPPOR": uldp.Rappor(DOMAIN, 300.0)})
     assert "theta" not in survey.to_json()
-    assert survey.questions["RAPPOR"].decoder.not_own[0] == pytest.approx(math.exp(-150), rel=1e-12)
+    assert survey.questions["RAPPOR"].decoder.not_true_support[0] == pytest.approx(
+        math.exp(-150), rel=1e-12
+    )
     best = uldp.UtilityOptimizedRappor(DOMAIN, 300.0, "optimal")
     with pytest.raises(
         ValueError, match=r"questions\[0\]: theta must lie strictly between 0 and 1"

@@ -144,7 +144,7 @@ def test_at_an_inner_worst_case_in_l1_all_values_are_supported_equally(k, data, 
         uldp.UtilityOptimizedRappor(domain, epsilon, theta),
     ):
         p = mechanism.worst_case("l1")
-        supported = mechanism.decoder.other + mechanism.decoder.gain * p
+        supported = mechanism.decoder.false_support + mechanism.decoder.gain * p
         if p[0] > 0:
             assert supported[0] == pytest.approx(supported[-1])
         else:
@@ -159,7 +159,9 @@ def test_so_are_the_levels_of_a_block_design(s, nu, epsilon, data):
     mechanism = random_block_design(np.random.default_rng(seed), domain, epsilon)
     p = mechanism.worst_case("l1")
     levels = [bernoulli_of(mechanism, x) for x in (0, s + nu - 1)]
-    in_S, in_N = (level.other + level.gain * q for level, q in zip(levels, p[[0, -1]], strict=True))
+    in_S, in_N = (
+        level.false_support + level.gain * q for level, q in zip(levels, p[[0, -1]], strict=True)
+    )
     if 0 < p[0] < 1 / s:
         assert in_S == pytest.approx(in_N)
     else:
@@ -173,9 +175,9 @@ def test_levels_are_equal_too_where_sets_tell_about_nonsensitive_values(s, nu, s
     assert mechanism.decoder.mass < 1
     p = mechanism.worst_case("l1")
     in_S, in_N = (bernoulli_of(mechanism, x) for x in (0, s + nu - 1))
-    assert in_N.other > 1e-6
-    level = in_S.other + in_S.gain * p[0]
-    assert level == pytest.approx(in_N.other + in_N.gain * p[-1], rel=1e-12)
+    assert in_N.false_support > 1e-6
+    level = in_S.false_support + in_S.gain * p[0]
+    assert level == pytest.approx(in_N.false_support + in_N.gain * p[-1], rel=1e-12)
 
 
 @pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())

@@ -178,11 +178,11 @@ def decisions(mechanism: Mechanism) -> Any:
         decoder, found = mechanism.decoder, {}
         if s:
             x = mechanism.sensitive[0]
-            found["own"] = [float(decoder.own[x]), float(decoder.not_own[x])]
-            found["other"] = [float(decoder.other[x]), float(decoder.not_other[x])]
+            found["own"] = [float(decoder.true_support[x]), float(decoder.not_true_support[x])]
+            found["other"] = [float(decoder.false_support[x]), float(decoder.not_false_support[x])]
         if mechanism.nonsensitive.size:
             x = mechanism.nonsensitive[0]
-            found["shown"] = [float(decoder.own[x]), float(decoder.not_own[x])]
+            found["shown"] = [float(decoder.true_support[x]), float(decoder.not_true_support[x])]
         return found
     drawn = 2 if isinstance(mechanism, uldp.UtilityOptimizedHadamard) else s
     total = growth + drawn * shrink

@@ -26,20 +26,20 @@ class Bernoulli(NamedTuple):
     """The Bernoulli numbers whose variances the entries of the estimate have.
 
     Where p is uniform within X_S and within X_N, n times the variance of the estimate of p(x) is
-    m(1 - m) / gain², with m = other + gain p(x). So it is for every unbiased linear estimate that
-    treats the values of a class alike: n Var p̂(x) + p(x)² is then affine in p(x). A
+    m(1 - m) / gain², with m = false_support + gain p(x). So it is for every unbiased linear
+    estimate that treats the values of a class alike: n Var p̂(x) + p(x)² is then affine in p(x). A
     `SupportDecoder` needs neither.
 
     Attributes
     ----------
-    other, not_other : (k,) ndarray
+    false_support, not_false_support : (k,) ndarray
         m and 1 - m at p(x) = 0.
     gain : (k,) ndarray
         The slope of m.
     """
 
-    other: NDArray[np.float64]
-    not_other: NDArray[np.float64]
+    false_support: NDArray[np.float64]
+    not_false_support: NDArray[np.float64]
     gain: NDArray[np.float64]
 
 
@@ -139,28 +139,29 @@ class Decoder(ABC):
 class SupportDecoder(Decoder):
     """The estimate where each entry is affine in one binomial count; all arrays have shape (k,).
 
-    A report *supports* some values. With m̂(x) the share of reports that support x, p̂(x) = (m̂(x) -
-    other(x)) / gain(x). The complements and the difference are fields of their own, computed
-    without cancellation, so that they are right to the last digits where ε is tiny or large.
+    A report *supports* some values. With m̂(x) the share of reports that support x,
+    p̂(x) = (m̂(x) - false_support(x)) / gain(x). The complements and the difference are fields of
+    their own, computed without cancellation, so that they are right to the last digits where ε is
+    tiny or large.
 
     Attributes
     ----------
-    own, not_own : ndarray
+    true_support, not_true_support : ndarray
         Probability that the report of a user who holds x supports x, and that it does not (the p*
         of Wang et al. 2017 and its complement).
-    other, not_other : ndarray
+    false_support, not_false_support : ndarray
         The same for a user who holds another value (their q*).
     gain : ndarray
-        own - other.
+        true_support - false_support.
     names_one : bool
         Whether a report supports exactly one value. If not, it supports values independently of
         one another, given the user's, but of X_N at most one.
     """
 
-    own: NDArray[np.float64]
-    not_own: NDArray[np.float64]
-    other: NDArray[np.float64]
-    not_other: NDArray[np.float64]
+    true_support: NDArray[np.float64]
+    not_true_support: NDArray[np.float64]
+    false_support: NDArray[np.float64]
+    not_false_support: NDArray[np.float64]
     gain: NDArray[np.float64]
     names_one: bool
 
@@ -168,8 +169,8 @@ class SupportDecoder(Decoder):
         lock_arrays(self)
 
     def estimate(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-        """Return (m̂ - other) / gain."""
-        return (counts / n - self.other) / self.gain
+        """Return (m̂ - false_support) / gain."""
+        return (counts / n - self.false_support) / self.gain
 
     def apply_second_moment(
         self, p: NDArray[np.float64], weights: NDArray[np.float64]
@@ -178,7 +179,7 @@ class SupportDecoder(Decoder):
         w = weights.reshape(p.size, -1)
         supported = self._probabilities(p)[0]
         if self.names_one:
-            shift = self.other / self.gain
+            shift = self.false_support / self.gain
             applied = (supported / self.gain**2)[:, None] * w
             applied -= np.outer(shift, p @ w) + np.outer(p + shift, shift @ w)
         else:
@@ -197,34 +198,36 @@ class SupportDecoder(Decoder):
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
         """Return the images of the exact intervals of the counts."""
         low, not_high = exact_interval(counts, n, missed)
-        above = low - self.other
-        below = self.not_other - not_high
+        above = low - self.false_support
+        below = self.not_false_support - not_high
         return np.stack([above / self.gain, below / self.gain], axis=1)
 
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E[(D_y · w)²] by the value behind the report y, in O(k)."""
         scaled = weights / self.gain
         if self.names_one:
-            squares = (scaled - self.other @ scaled) ** 2
-            return self.other @ squares + self.gain * squares
-        noise = self.other * self.not_other
-        own_noise = self.own * self.not_own
+            squares = (scaled - self.false_support @ scaled) ** 2
+            return self.false_support @ squares + self.gain * squares
+        noise = self.false_support * self.not_false_support
+        own_noise = self.true_support * self.not_true_support
         return noise @ scaled**2 + (own_noise - noise) * scaled**2 + weights**2
 
     def ranges(self) -> NDArray[np.float64]:
-        """Return (0 - other) / gain and (1 - other) / gain; one value alone is always supported."""
-        named = self.not_other / self.gain
-        unnamed = named if self.names_one and named.size == 1 else -self.other / self.gain
+        """Return (0 - q)/gain and (1 - q)/gain, q the false support; a value alone is supported."""
+        named = self.not_false_support / self.gain
+        unnamed = named if self.names_one and named.size == 1 else -self.false_support / self.gain
         return np.stack([unnamed, named], axis=1)
 
     def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least and the largest D_y · w over all reports y, in O(k)."""
         scaled = weights / self.gain
         if self.names_one:
-            values = scaled - self.other @ scaled
+            values = scaled - self.false_support @ scaled
             return float(values.min()), float(values.max())
-        noisy = self.other > 0
-        bits = np.sort([-self.other * scaled, self.not_other * scaled], axis=0)[:, noisy]
+        noisy = self.false_support > 0
+        bits = np.sort([-self.false_support * scaled, self.not_false_support * scaled], axis=0)[
+            :, noisy
+        ]
         revealed = np.append(scaled[~noisy], 0)
         low, high = bits.sum(axis=1) + np.array([revealed.min(), revealed.max()])
         return float(low), float(high)
@@ -252,7 +255,7 @@ class SupportDecoder(Decoder):
     @property
     def null_variances(self) -> NDArray[np.float64]:
         """The variance at p(x) = 0, whatever p is elsewhere."""
-        return self.other * self.not_other / self.gain**2
+        return self.false_support * self.not_false_support / self.gain**2
 
     def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
         """Return the mean absolute deviations of the binomial counts over n gain."""
@@ -263,10 +266,12 @@ class SupportDecoder(Decoder):
 
     def as_bernoulli(self) -> Bernoulli:
         """Return the probabilities of support by users who hold another value, and the gain."""
-        return Bernoulli(self.other, self.not_other, self.gain)
+        return Bernoulli(self.false_support, self.not_false_support, self.gain)
 
     def _probabilities(
         self, p: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the probabilities m and 1 - m that a report supports each value."""
-        return self.own * p + self.other * (1 - p), self.not_own * p + self.not_other * (1 - p)
+        return self.true_support * p + self.false_support * (
+            1 - p
+        ), self.not_true_support * p + self.not_false_support * (1 - p)

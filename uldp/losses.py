@@ -157,9 +157,10 @@ def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
     """Return the distribution at which the expected loss of the empirical estimate is largest.
 
     The l1 loss is that of the central limit theorem; the maximizer does not depend on n. Both are
-    found by filling up: with `other` o and `gain` g of the Bernoulli numbers of the entries, l1 is
-    largest where o + g p is the same number for all p(x) > 0 and not below o elsewhere, and l2
-    where p is nearest to (1 - 2 o)/(2 g).
+    found by filling up: with the `false_support` o and the `gain` g of the entries' Bernoulli
+    numbers, l1 is largest where o + g p is the same number for all p(x) > 0 and not below o
+    elsewhere, and l2 where p is nearest to (1 - 2 o)/(2 g).
+
     Propositions 5, 6 and 8 (l1) and 16, 17 and 19 (l2) are the cases of uRR and uRAP; that of the
     block design in l1 is "The l1 worst case of block designs", a theorem of the book's chapter on
     the fundamental limit.
@@ -179,9 +180,11 @@ def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
     checks.choice(loss, "loss", LOSSES)
     one = law.decoder.as_bernoulli()
     if loss == "l1":
-        p = nearest(-one.other / one.gain, one.gain)
+        p = nearest(-one.false_support / one.gain, one.gain)
     else:
-        p = nearest((one.not_other - one.other) / one.gain / 2, np.ones(one.gain.size))
+        p = nearest(
+            (one.not_false_support - one.false_support) / one.gain / 2, np.ones(one.gain.size)
+        )
     worst: NDArray[np.float64] = p / math.fsum(p)
     return worst
 

@@ -89,7 +89,7 @@ class UtilityOptimizedRappor(SetReports):
 
     @cached_property
     def decoder(self) -> SupportDecoder:
-        """θ and d1 on X_S, 1 - d2 = θ(1 - e^-ε) and 0 on X_N."""
+        """True and false support: θ and d1 on X_S, 1 - d2 = θ(1 - e^-ε) and 0 on X_N."""
         theta = expit(self._log_odds)
         not_theta = expit(-self._log_odds)
         other = expit(self._log_odds - self.epsilon)
@@ -98,10 +98,10 @@ class UtilityOptimizedRappor(SetReports):
         shrink = np.exp(-self.epsilon)
         shown = theta * growth
         return SupportDecoder(
-            own=self._by_class(theta, shown),
-            not_own=self._by_class(not_theta, not_theta + theta * shrink),
-            other=self._by_class(other, 0),
-            not_other=self._by_class(not_other, 1),
+            true_support=self._by_class(theta, shown),
+            not_true_support=self._by_class(not_theta, not_theta + theta * shrink),
+            false_support=self._by_class(other, 0),
+            not_false_support=self._by_class(not_other, 1),
             gain=self._by_class(shown * not_other, shown),
             names_one=False,
         )
@@ -126,7 +126,11 @@ class UtilityOptimizedRappor(SetReports):
     @property
     def revealed_share(self) -> float:
         """1 - d2, the probability that the own bit on X_N is 1."""
-        return float(self.decoder.own[self.nonsensitive[0]]) if self.nonsensitive.size else 0.0
+        return (
+            float(self.decoder.true_support[self.nonsensitive[0]])
+            if self.nonsensitive.size
+            else 0.0
+        )
 
     def best_report(self, weights: NDArray[np.float64]) -> Any:
         """Return the set of the positive w, with the largest on X_N (`Mechanism.best_report`)."""
@@ -137,9 +141,9 @@ class UtilityOptimizedRappor(SetReports):
     def pair_kinds(self) -> PairKinds:
         """Return the kinds: bits are independent (see `Mechanism.pair_kinds`)."""
         law = self.decoder
-        hidden = float(law.not_own[self.nonsensitive[0]])
-        on = float(law.other[self.sensitive[0]])
-        off = float(law.not_other[self.sensitive[0]])
+        hidden = float(law.not_true_support[self.nonsensitive[0]])
+        on = float(law.false_support[self.sensitive[0]])
+        off = float(law.not_false_support[self.sensitive[0]])
         return PairKinds(self.revealed_share, hidden * off**2, hidden * on * off, hidden * on**2)
 
     def _matrix(self) -> NDArray[np.float64]:
@@ -154,16 +158,21 @@ class UtilityOptimizedRappor(SetReports):
         revealed = self._revealed(self.outputs)
         law = self.decoder
         matrix = np.empty((self.domain.size, len(self.outputs)))
-        others = np.where(bits, law.other[self.sensitive], law.not_other[self.sensitive])
+        others = np.where(
+            bits, law.false_support[self.sensitive], law.not_false_support[self.sensitive]
+        )
         for x, place in enumerate(self._place):
             each_bit = others.copy()
             if place > 0:
                 own_bit = bits[:, place - 1]
-                each_bit[:, place - 1] = np.where(own_bit, law.own[x], law.not_own[x])
+                each_bit[:, place - 1] = np.where(
+                    own_bit, law.true_support[x], law.not_true_support[x]
+                )
                 reveal = np.where(revealed == 0, 1, 0)
             else:
                 reveal = np.select(
-                    [revealed == 0, revealed == -place], [law.not_own[x], law.own[x]]
+                    [revealed == 0, revealed == -place],
+                    [law.not_true_support[x], law.true_support[x]],
                 )
             matrix[x] = each_bit.prod(axis=1) * reveal
         return matrix
@@ -173,8 +182,10 @@ class UtilityOptimizedRappor(SetReports):
         """Whether the smallest entry, every bit of its output the less likely one, is normal."""
         law = self.decoder
         S = self.sensitive
-        own_bit = np.log(np.minimum(law.own, law.not_own))
-        other_bit = np.log(np.minimum(law.other[S], law.not_other[S]).min(initial=1))
+        own_bit = np.log(np.minimum(law.true_support, law.not_true_support))
+        other_bit = np.log(
+            np.minimum(law.false_support[S], law.not_false_support[S]).min(initial=1)
+        )
         least = own_bit + (S.size - np.isin(np.arange(self.domain.size), S)) * other_bit
         return bool(least.min() > SMALLEST_LOGARITHM)
 
@@ -198,10 +209,12 @@ class UtilityOptimizedRappor(SetReports):
         if not width:
             return np.empty((users.size, 0), dtype=np.uint8)
         any_sensitive = self.sensitive[0]
-        noise = law.other[any_sensitive], law.not_other[any_sensitive]
+        noise = law.false_support[any_sensitive], law.not_false_support[any_sensitive]
         sets = random_bytes(rng, *noise, users.size * width).reshape(users.size, width)
         sets[:, -1] &= np.uint8(self._sets.last_byte)
-        on = bernoulli(rng, law.own[any_sensitive], law.not_own[any_sensitive], users.size)
+        on = bernoulli(
+            rng, law.true_support[any_sensitive], law.not_true_support[any_sensitive], users.size
+        )
         byte, bit = (own.take(users) for own in self._own_bit)
         flat = sets.reshape(-1)
         place = np.arange(0, sets.size, width) + byte
@@ -222,7 +235,10 @@ class UtilityOptimizedRappor(SetReports):
         law = self.decoder
         any_nonsensitive = self.nonsensitive[0]
         shown = bernoulli(
-            rng, law.own[any_nonsensitive], law.not_own[any_nonsensitive], places.size
+            rng,
+            law.true_support[any_nonsensitive],
+            law.not_true_support[any_nonsensitive],
+            places.size,
         )
         return np.maximum(-places, 0) * shown
 
@@ -236,8 +252,8 @@ class UtilityOptimizedRappor(SetReports):
         self, true_counts: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         law = self.decoder
-        dropped = rng.binomial(true_counts, law.not_own)
-        added = rng.binomial(true_counts.sum() - true_counts, law.other)
+        dropped = rng.binomial(true_counts, law.not_true_support)
+        added = rng.binomial(true_counts.sum() - true_counts, law.false_support)
         return true_counts - dropped + added
 
 

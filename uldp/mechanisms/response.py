@@ -42,14 +42,14 @@ class UtilityOptimizedRR(IndexReports):
 
     @cached_property
     def decoder(self) -> SupportDecoder:
-        """c1, c2 and c3 of eq. (6): own is c1 on X_S and c3 on X_N, other is c2 and 0."""
+        """c1, c2 and c3 of eq. (6): true support is c1 and c3, false support c2 and 0."""
         s = self.sensitive.size
         kept, replaced, each = self._choices
         return SupportDecoder(
-            own=self._by_class(kept + each, kept),
-            not_own=self._by_class((s - 1) * each, replaced),
-            other=self._by_class(each, 0),
-            not_other=self._by_class(kept + (s - 1) * each, 1),
+            true_support=self._by_class(kept + each, kept),
+            not_true_support=self._by_class((s - 1) * each, replaced),
+            false_support=self._by_class(each, 0),
+            not_false_support=self._by_class(kept + (s - 1) * each, 1),
             gain=self._by_class(kept, kept),
             names_one=True,
         )

@@ -64,7 +64,9 @@ class Garbling:
         law = self.rappor.decoder
         x = self.rappor.sensitive[0]
         sets = PackedSets(self.rappor.sensitive.size)
-        noise = np.where(sets.unpack(after), law.other[x], law.not_other[x]).prod(axis=1)
+        noise = np.where(sets.unpack(after), law.false_support[x], law.not_false_support[x]).prod(
+            axis=1
+        )
         same = before[:, None] == after
         same_set, same_value = np.split(same, [sets.width], axis=2)
         kept = np.where(self.design.protected[:, None], same_set.all(axis=2), noise)
@@ -86,9 +88,9 @@ def rappor_as_garbling(rappor: UtilityOptimizedRappor) -> Garbling:
     if not s:
         raise ValueError(f"rappor must have a sensitive value, got {rappor!r}")
     x = rappor.sensitive[0]
-    own = law.own[x]
-    not_own = law.not_own[x]
-    other = law.other[x]
+    own = law.true_support[x]
+    not_own = law.not_true_support[x]
+    other = law.false_support[x]
     others = np.full(s, s - 1.0)
     of_others = probability(np.arange(s) + 0.0, others, others * other)
     chance = own * np.append(0, of_others) + not_own * np.append(of_others, 0)

@@ -312,7 +312,7 @@ def two_layers(
     law = mechanism.decoder
     for x, hidden in enumerate(matrix[:, protected]):
         first[x, x] = hidden / hidden.sum()
-        hiding, showing = (1.0, 0.0) if x in S else (law.not_own[x], law.own[x])
+        hiding, showing = (1.0, 0.0) if x in S else (law.not_true_support[x], law.true_support[x])
         if sets:
             beside = hiding * np.eye(N.size + 1)[0]
             beside[1:] += showing * (x == N)

@@ -110,7 +110,7 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor, ax: Axes | None = None) ->
     for panel, value in enumerate(drawn):
         top = -4.4 * panel
         own = order == value
-        ones = np.where(own, decoder.own[order], decoder.other[order])
+        ones = np.where(own, decoder.true_support[order], decoder.false_support[order])
         label = str(mechanism.domain.labels[value])
         style.write(ax, (-0.2, top - 0.5), label, ha="right", size=13)
         style.write(ax, (-0.2, top - 2.2), "Pr[bit = 1]", ha="right", size=10)
