@@ -166,14 +166,14 @@ def test_users_needed_are_enough_and_one_less_is_not():
         def chance(n, beta=beta, moved=moved):
             return stats.norm.isf(0.05) * math.sqrt((1 - beta) * variance / n) + moved
 
-        n = attacks.users_needed(mechanism, p, targets, 0.05, beta, 0.9)
+        n = attacks.users_for_margin(mechanism, p, targets, 0.05, beta, 0.9)
         assert chance(n) <= 0.05 < chance(n - 1)
     with pytest.raises(ValueError, match=r"margin must exceed .* 0\.0\d+, got 0\.05"):
-        attacks.users_needed(mechanism, p, targets, 0.05, 0.03)
-    assert attacks.users_needed(mechanism, p, range(10), 0.05, 0.01) == 1
+        attacks.users_for_margin(mechanism, p, targets, 0.05, 0.03)
+    assert attacks.users_for_margin(mechanism, p, range(10), 0.05, 0.01) == 1
     moved = attacks.gain(mechanism, p, targets, 0.25)
     with pytest.raises(ValueError, match="margin must exceed"):
-        attacks.users_needed(mechanism, p, targets, moved, 0.25)
+        attacks.users_for_margin(mechanism, p, targets, moved, 0.25)
 
 
 def test_forgers_of_the_lower_side_count():
@@ -182,7 +182,7 @@ def test_forgers_of_the_lower_side_count():
     p = np.array([0.5, 0.5, 0, 0])
     lowest = decoded(mechanism)[:, :2].sum(axis=1).min()
     with pytest.raises(ValueError, match=f"{0.1 * (1 - lowest):.6g}"):
-        attacks.users_needed(mechanism, p, [0, 1], 0.01, 0.1)
+        attacks.users_for_margin(mechanism, p, [0, 1], 0.01, 0.1)
 
 
 TAGGED = TaggedDomain(uldp.Domain(4, sensitive=[1]), ["home", "work"])
@@ -209,7 +209,8 @@ def test_targets_by_labels_are_those_of_the_values():
         gains = [attacks.gain(m, fair, t, 0.1) for m, t in ((urr, targets), (same, [1, 2]))]
         assert gains[0] == gains[1]
         users = [
-            attacks.users_needed(m, fair, t, 0.9, 0.01) for m, t in ((urr, targets), (same, [1, 2]))
+            attacks.users_for_margin(m, fair, t, 0.9, 0.01)
+            for m, t in ((urr, targets), (same, [1, 2]))
         ]
         assert users[0] == users[1]
     common = uldp.UtilityOptimizedRR(TaggedDomain(named, ["home"]), 1.0)

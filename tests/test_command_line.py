@@ -89,7 +89,9 @@ def test_from_messages_to_estimates(tmp_path, capsys, sent):
 def test_numbers_for_other_programs(tmp_path, capsys, sent):
     tallies = SURVEY.read([*sent["mood"], *sent["drug"]]).tallies
     (tmp_path / "tallies.json").write_text(tallies.to_json(), encoding="utf-8")
-    status, out, err = run(capsys, "estimate", tmp_path / "tallies.json", "--csv", "--level", 0.9)
+    status, out, err = run(
+        capsys, "estimate", tmp_path / "tallies.json", "--csv", "--confidence", 0.9
+    )
     assert (status, err) == (0, "")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert [row["question"] for row in rows] == ["mood"] * 3 + ["drug"] * 4
@@ -114,7 +116,7 @@ def test_numbers_for_other_programs(tmp_path, capsys, sent):
         (["estimate", "absent"], "No such file"),
         (["estimate", "survey.json"], "text must be that of tallies: the file must have the key"),
         (["estimate", "tallies.json", "--question", "age"], "question must be one of mood, drug, "),
-        (["estimate", "tallies.json", "--level", "1"], "level must"),
+        (["estimate", "tallies.json", "--confidence", "1"], "confidence must"),
     ],
 )
 def test_wrong_words(tmp_path, capsys, monkeypatch, words, message):

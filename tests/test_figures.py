@@ -274,7 +274,7 @@ def test_estimates_with_errors_show_intervals_of_the_values_asked_for() -> None:
         for name, make in (("uRR", uldp.UtilityOptimizedRR), ("RR", uldp.RandomizedResponse))
     }
     truth = [0.5, 0.3, 0.2]
-    ax = figures.estimates_with_errors(tallies, ["c", "b"], truth, level=0.9)
+    ax = figures.estimates_with_errors(tallies, ["c", "b"], truth, confidence=0.9)
     assert [text.get_text() for text in ax.get_yticklabels()] == ["c", "b*"]
     assert legend(ax) == ["RR", "uRR", "truth"]
     for name, bars, points in zip(("RR", "uRR"), ax.collections, ax.lines[1:3], strict=True):

@@ -595,7 +595,7 @@ def test_differences_add_variances_and_squares_of_reaches():
     assert change.value == second.value - first.value
     both = math.hypot(first.standard_error, second.standard_error)
     assert change.standard_error == pytest.approx(both)
-    each = inference.difference(before, after, level=0.9, simultaneous=True)
+    each = inference.difference(before, after, confidence=0.9, simultaneous=True)
     p, q = (tally.law.estimate(tally) for tally in (before, after))
     (l1, u1), (l2, u2) = (
         inference.intervals(tally, 0.9, simultaneous=True).T for tally in (before, after)
@@ -1043,7 +1043,7 @@ def test_a_change_is_a_table_of_the_later_less_the_earlier():
     before = uldp.Rappor(uldp.Domain(labels), 1.0).simulate([30, 60, 10], rng=19)
     later = uldp.UtilityOptimizedRR(uldp.Domain(labels, sensitive=["<no>"]), 1.0)
     after = later.simulate([300, 500, 1200], rng=20)
-    change = inference.difference(before, after, level=0.9, simultaneous=True)
+    change = inference.difference(before, after, confidence=0.9, simultaneous=True)
     lines = repr(change).splitlines()
     assert lines[0].split() == ["value", "change", "standard", "error", "90%", "from", "to"]
     assert [line.split()[0] for line in lines[1:4]] == ["yes", "<no>*", "other-answer"]
@@ -1226,7 +1226,7 @@ def test_errors_name_what_is_wrong():
         (lambda: inference.homogeneity(tally, empty), "tallies must not be empty"),
         (lambda: inference.homogeneity(tally, other), "tallies must be over the same values"),
         (lambda: inference.total(tally, [1.0, 1]), r"weights must have shape \(3,\)"),
-        (lambda: inference.intervals(tally, 1.0), "level must lie strictly between 0 and 1"),
+        (lambda: inference.intervals(tally, 1.0), "confidence must lie strictly between 0 and 1"),
         (lambda: inference.bootstrap(tally.law, tally, "empirical"), "method must be one of"),
         (lambda: inference.bootstrap(tally.law, one, "mle"), "tally must be of at least two"),
     ):

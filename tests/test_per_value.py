@@ -105,7 +105,9 @@ OF_TRUTH = {
         uldp.UtilityOptimizedRR, ANSWERS, 1000, "standard_error", 0.02, [0.1, 0.3, 0.6], w
     ),
     "survey.attacks.gain.p": lambda p: attacks.gain(URR, p, ["yes"], 0.1),
-    "survey.attacks.users_needed.p": lambda p: attacks.users_needed(URR, p, ["yes"], 1e-6, 0.0),
+    "survey.attacks.users_for_margin.p": lambda p: attacks.users_for_margin(
+        URR, p, ["yes"], 1e-6, 0.0
+    ),
     "paper.optimal_theta.best_theta.p": lambda p: best_theta(RAPPOR, "l2", p),
     "survey.plans.plans_for_rounds.p": lambda p: [
         one.loss for one in plans_for_rounds(ANSWERS, 2.0, 2, 100, p=p)

@@ -49,22 +49,22 @@ def calls_of_attacks() -> list[Call]:
             share=below_1,
         ),
         call(
-            attacks.users_needed,
+            attacks.users_for_margin,
             mechanism=mechanism,
             p=p,
             targets=targets,
             margin=(5.0, real(0, -1, 0.1)),
             share=(0.1, [*real(-0.1, 1.1), 1.0]),
-            level=(0.9, real(0, 1, -1)),
+            confidence=(0.9, real(0, 1, -1)),
         ),
         call(
-            attacks.users_needed,
+            attacks.users_for_margin,
             mechanism=(URR, []),
             p=p,
             targets=targets,
             margin=(0.1, [5e-324, 1e-300, 1e-160]),
             share=(0.0, []),
-            level=(1 - 2**-53, []),
+            confidence=(1 - 2**-53, []),
         ),
     ]
 

@@ -56,7 +56,7 @@ def bootstrap(
     mechanism: Mechanism,
     reports: ArrayLike | Tally,
     method: str,
-    level: float = 0.95,
+    confidence: float = 0.95,
     times: int = 200,
     rng: Seed = None,
     **options: Any,
@@ -65,11 +65,11 @@ def bootstrap(
 
     This is the parametric percentile bootstrap, for estimators without a simple law. Its intervals
     are no guarantee: they know nothing of the bias of an estimator, so that there is no n from
-    which they hold what their level says. It warns where entries are doubtful, farther than half a
-    standard error from the unbiased empirical estimate. In the simulations of the book (20 values,
-    uRR, ε = 1, 500 to 50,000 users, 95%) they held more than 92% of the true shares in surveys
-    without a warning, though fewer with 500 users, and down to three quarters in surveys with one;
-    the exact `intervals` of the empirical estimate held more than 93%.
+    which they hold what their confidence says. It warns where entries are doubtful, farther than
+    half a standard error from the unbiased empirical estimate. In the simulations of the book (20
+    values, uRR, ε = 1, 500 to 50,000 users, 95%) they held more than 92% of the true shares in
+    surveys without a warning, though fewer with 500 users, and down to three quarters in surveys
+    with one; the exact `intervals` of the empirical estimate held more than 93%.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def bootstrap(
         The reports; a tally, from which repetitions cost O(k), where the method needs no more.
     method : {"threshold", "norm_sub", "em", "mle"}
         The estimator (see `Mechanism.estimate`).
-    level : float, optional
+    confidence : float, optional
         The share of the repetitions, in (0, 1), between the ends of an interval.
     times : int, optional
         The number of repetitions, at least 2.
@@ -99,7 +99,7 @@ def bootstrap(
     """
     checks.instance(mechanism, "mechanism", Mechanism)
     checks.choice(method, "method", BIASED)
-    missed = 1 - checks.open_unit(level, "level")
+    missed = 1 - checks.open_unit(confidence, "confidence")
     times = checks.whole(times, "times", least=2)
     generator = checks.generator(rng, "rng")
     estimate = mechanism.estimate(reports, method, **options)
@@ -125,7 +125,7 @@ def bootstrap(
         warnings.warn(
             f"{doubtful.sum()} of {doubtful.size} entries of the estimate {method!r} lie more than "
             f"{DOUBTFUL:g} standard errors from the unbiased estimate: fewer true shares than "
-            f"{level:g} may lie in these intervals (see Bootstrap.doubtful)",
+            f"{confidence:g} may lie in these intervals (see Bootstrap.doubtful)",
             stacklevel=2,
         )
     return Bootstrap(estimate, repetitions.std(axis=0, ddof=1), low, high, doubtful)

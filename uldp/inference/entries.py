@@ -13,22 +13,22 @@ __all__ = ["intervals"]
 
 
 def intervals(
-    tally: Tally, level: float = 0.95, simultaneous: bool = False, clip: bool = False
+    tally: Tally, confidence: float = 0.95, simultaneous: bool = False, clip: bool = False
 ) -> NDArray[np.float64]:
     """Return an interval for each entry of p.
 
     For RR, RAPPOR, uRR and uRAP each entry of the estimate is an affine image of a binomial count;
     so is the interval, of that of Clopper and Pearson (1934). It holds p(x) with at least the
-    probability `level`, for every n ≥ 1 and every p. So it is under a block design of one size for
-    the values that are not sensitive, and for all if there are none of these or sets of one value;
-    and under uHR for the values that are not sensitive.
+    probability `confidence`, for every n ≥ 1 and every p. So it is under a block design of one size
+    for the values that are not sensitive, and for all if there are none of these or sets of one
+    value; and under uHR for the values that are not sensitive.
 
     The other entries of uHR and of block designs have a score interval: all p(x) with abs(p̂(x) -
     p(x)) ≤ z σ + c, and p̂(x) itself. Here σ² is the variance at p(x), the largest for any p(X_S)
     that the revealed values leave possible. Clopper and Pearson's set of these masses may miss the
-    true one with a tenth of the chance 1 - `level`, and z leaves the rest (Berger and Boos 1994).
-    And c = max(1/2, (z² - 1)/6) h/n, for entries of single reports in an interval of the length h,
-    makes up for counts that are whole numbers and for rare ones, which are skewed.
+    true one with a tenth of the chance 1 - `confidence`, and z leaves the rest (Berger and Boos
+    1994). And c = max(1/2, (z² - 1)/6) h/n, for entries of single reports in an interval of the
+    length h, makes up for counts that are whole numbers and for rare ones, which are skewed.
 
     That is not proved, but enumerated: 1 to 6 sensitive values, 0 to 4 others, ε from 0.1 to 8,
     p(x) and p(X_S) to the corners; uHR and sets of each size for some n up to 20, many of them up
@@ -43,7 +43,7 @@ def intervals(
     ----------
     tally : Tally
         Of at least one report.
-    level : float, optional
+    confidence : float, optional
         The probability, in (0, 1), that an interval is made to hold its p(x) with.
     simultaneous : bool, optional
         If true, all intervals together hold p with this probability (Bonferroni).
@@ -56,7 +56,7 @@ def intervals(
         The lower and the upper end for each value.
     """
     estimate = empirical(tally)
-    missed = 1 - checks.open_unit(level, "level")
+    missed = 1 - checks.open_unit(confidence, "confidence")
     if checks.flag(simultaneous, "simultaneous"):
         missed /= estimate.size
     ends = tally.law.decoder.intervals(tally.counts, tally.n, missed)

@@ -35,8 +35,8 @@ class EstimateTable:
         The values, in the order of the rows.
     n : int
         The number of reports.
-    level : float
-        The level of each interval; `intervals` says how often they hold their shares.
+    confidence : float
+        The confidence of each interval; `intervals` says how often they hold their shares.
     estimate, standard_error, low, high : (k,) ndarray
         The empirical estimate, its standard error (nan for a single report), and the ends of its
         interval.
@@ -44,7 +44,7 @@ class EstimateTable:
 
     domain: Domain
     n: int
-    level: float
+    confidence: float
     estimate: NDArray[np.float64]
     standard_error: NDArray[np.float64]
     low: NDArray[np.float64]
@@ -102,7 +102,7 @@ class EstimateTable:
 
     @property
     def _names(self) -> list[str]:
-        return [self._called, "standard error", f"{100 * self.level:g}% from", "to"]
+        return [self._called, "standard error", f"{100 * self.confidence:g}% from", "to"]
 
     @property
     def _numbers(self) -> list[NDArray[np.float64]]:
@@ -136,9 +136,9 @@ class Change(EstimateTable):
         The values, as the later survey protects them.
     n : int
         The number of reports to both surveys.
-    level : float
-        The level of each interval, or of all together if they are simultaneous; `difference` says
-        how often they hold their changes.
+    confidence : float
+        The confidence of each interval, or of all together if they are simultaneous; `difference`
+        says how often they hold their changes.
     estimate, standard_error, low, high : (k,) ndarray
         The later estimates less the earlier, their standard errors, and the ends of the intervals.
         In a data frame the column of the first is called "change".
@@ -152,7 +152,7 @@ class Change(EstimateTable):
         return self.estimate
 
 
-def summary(tally: Tally, level: float = 0.95) -> EstimateTable:
+def summary(tally: Tally, confidence: float = 0.95) -> EstimateTable:
     """Return a labelled table of the empirical estimate, its standard errors and its intervals.
 
     How often the intervals hold their shares is said by `intervals`: more often, at small n, than
@@ -162,8 +162,8 @@ def summary(tally: Tally, level: float = 0.95) -> EstimateTable:
     ----------
     tally : Tally
         Of at least one report.
-    level : float, optional
-        The level of each interval, in (0, 1).
+    confidence : float, optional
+        The confidence of each interval, in (0, 1).
 
     Returns
     -------
@@ -171,7 +171,7 @@ def summary(tally: Tally, level: float = 0.95) -> EstimateTable:
         It prints, renders in a notebook, and gives a data frame by `EstimateTable.to_pandas`.
     """
     estimate = empirical(tally)
-    ends = intervals(tally, level)
+    ends = intervals(tally, confidence)
     errors = standard_errors(tally) if tally.n > 1 else np.full(estimate.size, np.nan)
     domain = tally.law.domain
-    return EstimateTable(domain, tally.n, float(level), estimate, errors, *ends.T)
+    return EstimateTable(domain, tally.n, float(confidence), estimate, errors, *ends.T)

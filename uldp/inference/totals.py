@@ -62,7 +62,7 @@ class PersonalizedTotal(Total):
     background_error: float
 
 
-def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
+def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
     """Estimate a linear combination Σ w(x) p(x): a group, a marginal, a mean score.
 
     The value is Σ w(x) p̂(x) of the empirical estimate, the mean of Z = D_y · w over the reports,
@@ -72,16 +72,17 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
 
     Where Z takes two values only, one of them comes a binomial number of times, and the interval is
     the image of that of Clopper and Pearson (1934): it holds the total with at least the
-    probability `level`, for every n and every p. So it is for every group under RR and uRR, for a
-    group of non-sensitive values under uRAP, for one with all sensitive values or none under a
-    block design of one size, and for a single value under RAPPOR and uRAP. A total that is the same
-    in all surveys has an interval of length 0.
+    probability `confidence`, for every n and every p. So it is for every group under RR and uRR,
+    for a group of non-sensitive values under uRAP, for one with all sensitive values or none under
+    a block design of one size, and for a single value under RAPPOR and uRAP. A total that is the
+    same in all surveys has an interval of length 0.
 
     Otherwise it holds, within the range of Z, all T with abs(value - T) ≤ z σ + c. Here σ² is the
     variance at T, with an upper limit for E Z²: Clopper and Pearson's, which may be too low with a
-    tenth of the chance 1 - `level`, and z leaves the rest (Berger and Boos 1994). And c = max(1/2,
-    (z² - 1)/6) h/n, where h is the length of the range of Z, or under RAPPOR and uRAP of that of
-    one bit; it makes up for counts that are whole numbers and for rare ones, which are skewed.
+    tenth of the chance 1 - `confidence`, and z leaves the rest (Berger and Boos 1994). And c =
+    max(1/2, (z² - 1)/6) h/n, where h is the length of the range of Z, or under RAPPOR and uRAP of
+    that of one bit; it makes up for counts that are whole numbers and for rare ones, which are
+    skewed.
 
     That is not proved, but enumerated: 2 to 4 values, ε from 0.1 to 8, p to the corners, groups,
     scores and contrasts, some n from 2 up to 100 where there are 3 reports to send, up to 20 where
@@ -98,8 +99,8 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
         one alone need not be in a list; or the weight of each label, as a mapping or a pandas
         Series, of which those left out have 0. Where labels are integers, an array of k numbers
         holds weights, one of fewer or more integers labels, and a set always labels.
-    level : float, optional
-        The level of the interval, in (0, 1).
+    confidence : float, optional
+        The confidence of the interval, in (0, 1).
 
     Returns
     -------
@@ -107,7 +108,7 @@ def total(tally: Tally, weights: Weights, level: float = 0.95) -> Total:
     """
     checks.instance(tally, "tally", Tally)
     weights = weights_of(tally.law.domain, weights)
-    missed = 1 - checks.open_unit(level, "level")
+    missed = 1 - checks.open_unit(confidence, "confidence")
     estimate = at_least_two(tally)
     sums_to_one = tally.law.decoder.sums_to_one
     scale = float(np.abs(weights).max()) or 1.0
@@ -125,7 +126,7 @@ def difference(
     before: Tally,
     after: Tally,
     weights: Weights | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     simultaneous: bool = False,
 ) -> Total | Change:
     """Estimate what changed between two surveys of different people.
@@ -151,7 +152,7 @@ def difference(
         Each of at least two reports, over the same values.
     weights : (k,) array_like, collection of labels, or mapping of label to float, optional
         For a linear combination (see `total`); by default every entry by itself.
-    level : float, optional
+    confidence : float, optional
         The probability, in (0, 1), that an interval holds the change.
     simultaneous : bool, optional
         If true, and without weights, all intervals together hold the changes with this probability
@@ -171,19 +172,19 @@ def difference(
     simultaneous = checks.flag(simultaneous, "simultaneous")
     fewest = min(before.n, after.n)
     if weights is not None:
-        first = total(before, weights, level)
-        second = total(after, weights, level)
+        first = total(before, weights, confidence)
+        second = total(after, weights, confidence)
         return Total(*map(float, _change(fewest, vars(first).values(), vars(second).values())))
     sure = (
-        (estimate, standard_errors(tally), *intervals(tally, level, simultaneous).T)
+        (estimate, standard_errors(tally), *intervals(tally, confidence, simultaneous).T)
         for estimate, tally in zip(estimates, (before, after), strict=True)
     )
     changes = _change(fewest, *sure)
-    return Change(after.law.domain, before.n + after.n, float(level), *changes)
+    return Change(after.law.domain, before.n + after.n, float(confidence), *changes)
 
 
 def personalized(
-    tally: Tally, background: Background, weights: Weights, level: float = 0.95
+    tally: Tally, background: Background, weights: Weights, confidence: float = 0.95
 ) -> PersonalizedTotal:
     """Estimate a total of the values behind a personalized mechanism (eq. 21 of the paper).
 
@@ -202,7 +203,7 @@ def personalized(
         that takes π̂_k from the reports is not linear.
     weights : (k,) array_like, collection of labels, or mapping of label to float
         A weight for each value of X (see `total`).
-    level : float, optional
+    confidence : float, optional
         The probability, in (0, 1), that the interval holds the total if the background is right.
 
     Returns
@@ -219,7 +220,7 @@ def personalized(
     if unknown:
         raise ValueError(f"background must hold a distribution for {unknown[0]!r}, got none")
     behind = estimate.pi @ weights
-    sure = total(tally, np.concatenate([weights, behind]), level)
+    sure = total(tally, np.concatenate([weights, behind]), confidence)
     farthest = np.maximum(weights.max() - behind, behind - weights.min())
     off = float(np.abs(estimate.bots) @ farthest)
     return PersonalizedTotal(**vars(sure), background_error=off)

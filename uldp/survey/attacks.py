@@ -142,16 +142,16 @@ def users_needed(
     targets: Any,
     margin: float,
     share: float,
-    level: float = 0.95,
+    confidence: float = 0.95,
 ) -> int:
     """Return n with which Σ p̂ over the targets is within a margin of p(T), forgers or not.
 
-    Of n reports a share β is forged, in the worst way up or down. The forgers move the sum by
-    b = β max(max D_yT - p(T), p(T) - min D_yT) at most, on which no number of users has an effect;
-    what is left of the margin is for the chance of the honest reports, by the central limit
-    theorem: n = (1 - β) v z²/(margin - b)² with v = n Var Σ p̂ at p of n honest users, and z the
-    quantile of the level on both sides. Without forgers it is the least such n; with them it is
-    enough, and fewer may be, as they move the sum to one side.
+    Of n reports a share β is forged, in the worst way up or down. The forgers move the sum by b = β
+    max(max D_yT - p(T), p(T) - min D_yT) at most, on which no number of users has an effect; what
+    is left of the margin is for the chance of the honest reports, by the central limit theorem: n =
+    (1 - β) v z²/(margin - b)² with v = n Var Σ p̂ at p of n honest users, and z the quantile of the
+    confidence on both sides. Without forgers it is the least such n; with them it is enough, and
+    fewer may be, as they move the sum to one side.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def users_needed(
         How far Σ p̂ may be from p(T), above 0.
     share : float
         The share β of forged reports, from 0 to below 1.
-    level : float, optional
+    confidence : float, optional
         The probability, in (0, 1), with which it shall be within the margin.
 
     Raises
@@ -177,7 +177,7 @@ def users_needed(
     distribution = _distribution(mechanism, p)
     allowed = checks.positive(margin, "margin")
     beta = _share_below_1(share)
-    quantile = float(ndtri((1 - checks.open_unit(level, "level")) / 2))
+    quantile = float(ndtri((1 - checks.open_unit(confidence, "confidence")) / 2))
     held = float(distribution @ weights)
     least, largest = mechanism.decoder.range_of_total(weights)
     moved = beta * max(largest - held, held - least)

@@ -55,7 +55,9 @@ def add_estimate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument(
         "--question", action="append", metavar="NAME", help="this question alone; may be repeated"
     )
-    command.add_argument("--level", type=float, default=0.95, help="of the intervals (0.95)")
+    command.add_argument(
+        "--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)"
+    )
     command.add_argument(
         "--csv",
         action="store_true",
@@ -110,7 +112,7 @@ def _estimate(given: argparse.Namespace) -> None:
     for name in names:
         checks.choice(name, "question", tallies)
     counted = [name for name in names if tallies[name].n]
-    tables = {name: inference.summary(tallies[name], given.level) for name in counted}
+    tables = {name: inference.summary(tallies[name], given.confidence) for name in counted}
     if given.csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(COLUMNS)

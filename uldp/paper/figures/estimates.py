@@ -89,7 +89,7 @@ def estimates_with_errors(
     tallies: Mapping[str, Tally],
     values: ArrayLike | None = None,
     truth: PerValue | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the empirical estimates of tallies with their intervals, a row for each value.
@@ -103,7 +103,7 @@ def estimates_with_errors(
         default all, in the order of the domain. A star stands behind those that are sensitive.
     truth : (k,) array_like or mapping of label to float, optional
         The true distribution, drawn as upright strokes.
-    level : float, optional
+    confidence : float, optional
         The probability that an interval holds its share (see `inference.intervals`).
     ax : Axes, optional
         Where to draw.
@@ -127,7 +127,7 @@ def estimates_with_errors(
     ax.axvline(0, color="0.6", linewidth=0.8)
     for (name, look), place in zip(looks.items(), places, strict=True):
         estimate = 100 * empirical(tallies[name])[shown]
-        low, high = 100 * inference.intervals(tallies[name], level)[shown].T
+        low, high = 100 * inference.intervals(tallies[name], confidence)[shown].T
         heights = rows + place
         ax.hlines(heights, low, high, color=look["color"], linewidth=1.6)
         ax.plot(estimate, heights, **look | {"linestyle": "", "markersize": 5})
