@@ -342,6 +342,31 @@ def test_values_are_read_with_the_pointer_and_by_keys(opened: Any) -> None:
     assert not complaints
 
 
+def test_what_stands_below_a_part_stays_where_it_is(opened: Any) -> None:
+    """Whatever is chosen, and whatever its text is."""
+    tab, _ = opened
+    choices: dict[str, list[dict[str, Any]]] = {
+        "explorer": [{"ask": ask} for ask in ("users", "exact", "private")],
+        "front": [
+            {"pair": pair, "sensitive": s} for pair in ("RAPPOR", "RR") for s in (1, 76, 400)
+        ],
+        "respondent": [
+            {"mechanism": mechanism, "answer": answer}
+            for mechanism in ("uRR", "uRAP", "RR", "RAPPOR")
+            for answer in ("married", "divorced", "never%20married")
+        ],
+    }
+    tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = false")
+    for part, states in choices.items():
+        host = tab.locator(f"div.live[data-part={part}]")
+        heights = set()
+        for state in states:
+            show(tab, part, **state)
+            heights.add(host.bounding_box()["height"])
+        assert len(heights) == 1, (part, heights)
+    unfold(tab)
+
+
 def test_a_part_is_set_back_and_its_link_is_copied(opened: Any) -> None:
     tab, complaints = opened
     first = show(tab, "belief")

@@ -142,6 +142,7 @@ const python = ({ k, s, epsilon, people }) => [element("pre", {}, element("code"
   `uldp.compare(survey, epsilon=${epsilon}, n=${people})`))];
 
 part("explorer", {
+  probes: Object.keys(QUESTIONS).map((ask) => ({ ask })),
   controls: {
     ask: choice("Question", Object.fromEntries(Object.entries(QUESTIONS).map(
       ([key, [text]]) => [key, text])), "users", { at: "top", style: "live-tabs" }),

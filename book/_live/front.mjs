@@ -71,6 +71,7 @@ const times = (ratio) => (ratio < 9.95 ? ratio.toFixed(1) : thousands(Math.round
 
 part("front", {
   saidFirst: true,
+  probes: ["1", "400"].map((sensitive) => ({ pair: "RR", sensitive })),
   controls: {
     pair: choice("Compare like with like", Object.fromEntries(Object.entries(PAIRS).map((pair) =>
       [pair[0], pair.join(" → ")])), "RAPPOR"),

@@ -245,7 +245,8 @@ const living = new Map();
  *
  * While a hand moves a control, `draft` is true: then fewer points will do, `below`, `folds` and
  * `shown` are not used, and `still(axis)` returns the axis of the last drawing at rest. A part that
- * `follows` another has its state, too. `saidFirst` puts the sentence above the controls.
+ * `follows` another has its state, too. `saidFirst` puts the sentence above the controls. `probes`
+ * are parts of states for whose texts there is room in all of them.
  */
 export const part = (name, definition) => definitions.set(name, definition);
 
@@ -417,6 +418,7 @@ class Part {
       if (!draft) this.axes[key] = axis;
       return this.axes[key] ?? axis;
     };
+    if (width !== this.width) this.#reserve(width);
     const { drawing, keys = [], said, below = [], folds = {}, shown } =
       this.definition.show(this.all(), { width, draft, still });
     this.#draw(drawing);
@@ -428,7 +430,7 @@ class Part {
       this.host.shown = shown;
       this.host.removeAttribute("aria-busy");
     }
-    this.#keepHeights(width);
+    this.#keepHeights();
   }
 
   /** Draw into the same places, so that what has the focus keeps it. */
@@ -458,13 +460,29 @@ class Part {
     if (fold.node.open) fill();
   }
 
-  /** What stands below does not jump: nothing becomes lower again at the same width. */
-  #keepHeights(width) {
-    if (width !== this.width) this.heights.clear();
+  /** Room for what is said in some other states, too. */
+  #reserve(width) {
     this.width = width;
-    for (const one of [this.said, this.readout, this.below]) {
-      if (!this.heights.has(one)) one.style.minHeight = "";
-      const height = one.offsetHeight;
+    this.heights.clear();
+    for (const one of this.#growing()) one.style.minHeight = "";
+    for (const probe of this.definition.probes ?? []) {
+      const state = { ...this.all(), ...probe };
+      const { said, below = [] } =
+        this.definition.show(state, { width, draft: false, still: (axis) => axis });
+      this.said.replaceChildren(...[said].flat());
+      this.below.replaceChildren(...below);
+      this.#keepHeights();
+    }
+  }
+
+  #growing() {
+    return [this.said, this.readout, this.below];
+  }
+
+  /** What stands below does not jump: nothing becomes lower again at the same width. */
+  #keepHeights() {
+    for (const one of this.#growing()) {
+      const height = Math.ceil(one.getBoundingClientRect().height);
       if (height > (this.heights.get(one) ?? 0)) {
         this.heights.set(one, height);
         one.style.minHeight = `${height}px`;

@@ -154,6 +154,8 @@ function beliefs(prior, after, own, width) {
 }
 
 part("respondent", {
+  probes: Object.keys(MECHANISMS).flatMap((mechanism) =>
+    ["divorced", "never married"].map((answer) => ({ mechanism, answer }))),
   controls: {
     answer: choice("Your marital status. Blue answers are sensitive.",
       Object.fromEntries(ANSWERS.map((one) => [one, one])), "divorced",
