@@ -106,12 +106,12 @@ const SAID = {
     " and plain RAPPOR ", bold(wrongly(of("RAPPOR"))), `. Without privacy it is ` +
     `${wrongly(of(NOTHING))}.`,
   ],
-  private: ({ after, most, of }, { belief, epsilon, k, s }) => [
-    `A protected report raises a suspicion of ${inPercent(belief)} to `, bold(percent(after)),
-    ` at most: its odds grow by a factor of ${written(Math.exp(epsilon))}.`,
-    ...(s === k ? [] : [` That nothing is revealed tells something, too: that the answer is ` +
-      `sensitive, believed with ${inPercent(belief)}, is believed with `, bold(percent(of(most))),
-    ` after such a report of ${most}.`]),
+  private: ({ after, most, of }, { belief, k, s }) => [
+    `After a protected report a suspicion of ${inPercent(belief)} is `, bold(percent(after)),
+    " at most.",
+    ...(s === k ? [] : [" That nothing is revealed tells something, too: with " +
+      `${most} ${inPercent(belief)} that the answer is sensitive become `,
+    bold(percent(of(most))), "."]),
   ],
 };
 
@@ -165,13 +165,15 @@ part("explorer", {
     const names = ask === "private" ? DRAWN : [...DRAWN, NOTHING];
     const curves = Object.fromEntries(names.map((name) =>
       [name, grid.map((one) => valueOf(drawn, name, { ...state, epsilon: one }))]));
+    const isShort = width < NARROW && ask === "users";
+    const write = isShort ? fewLetters : y.say;
     const panel = new Panel({
-      width, height: 340, x: alongEpsilon(), y, at: epsilon, moves: "epsilon",
+      width, height: 340, x: alongEpsilon(), at: epsilon, moves: "epsilon",
+      y: isShort ? { ...y, write } : y,
     });
     panel.rule({ x: epsilon }, { ...PLAIN, width: 1 });
     const lookAt = (name) => (name === NOTHING ? THIN : lookOf(name));
     for (const name of names) panel.line(grid, curves[name], lookAt(name), name);
-    const write = width < NARROW && ask === "users" ? fewLetters : y.say;
     const told = names.map((name) => [`${name} ${write(of(name))}`, of(name), lookAt(name)]);
     const after = suspicion(belief, epsilon);
     if (ask === "private") {

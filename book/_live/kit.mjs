@@ -761,7 +761,10 @@ export class Panel {
     lines.forEach(([text, name], i) =>
       frame.push(drawn("text", { x: 0, y: 14 + 18 * i, class: name }, text)));
     const row = height - 6;
-    const [first, last] = x.ends ?? [];
+    const around = x.ends ?? [];
+    const needed = around.reduce((sum, text) => sum + widthOf(text), widthOf(x.label ?? "") + 16);
+    const [first, last] =
+      needed < inner.width ? around : around.map((text) => text.replace("more ", ""));
     if (first) frame.push(drawn("text", { x: left, y: row, class: "live-quiet" }, first));
     if (x.label) {
       const place = { x: left + inner.width / 2, y: row, "text-anchor": "middle" };

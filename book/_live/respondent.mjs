@@ -276,7 +276,8 @@ part("neighbours", {
     if (!draft) atRest = found;
     const panel = new Panel({
       width, height: 30 + 48 * ANSWERS.length,
-      x: { from: -0.2, to: 0.8, write: inPercent, label: "share" },
+      x: { from: -0.2, to: 0.8, write: inPercent, label: "share",
+        ticks: width < 500 ? [0, 0.4, 0.8] : [-0.2, 0, 0.2, 0.4, 0.6, 0.8] },
       y: { from: ANSWERS.length - 0.5, to: -0.5, ticks: ROWS, write: (x) => ANSWERS[x],
         tone: (x) => `live-${TONES[ANSWERS[x]]}` },
     });
