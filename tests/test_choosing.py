@@ -242,7 +242,7 @@ def test_nothing_is_below_the_limit_and_block_designs_attain_it(ratios):
         assert values.shape == (len(SIZES), len(EPSILONS))
         assert values.min() >= 1 - 1e-12, name
     assert ratios["uBD"].max() <= 1 + 1e-12
-    assert (ratios["uRAP, best θ"] <= ratios["uRAP"] * (1 + 1e-12)).all()
+    assert (ratios["uRAP-best"] <= ratios["uRAP"] * (1 + 1e-12)).all()
 
 
 def test_one_mechanism_is_one_entry_of_the_map(ratios):

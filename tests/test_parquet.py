@@ -91,7 +91,7 @@ def rejection(path: Path, survey: Survey = SURVEY) -> str:
 @pytest.mark.parametrize("users", [0, 1, 500])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_file_is_tallied(tmp_path, name, users, domain):
-    if name == "uRAP, best θ" and not domain.sensitive.size:
+    if name == "uRAP-best" and not domain.sensitive.size:
         return  # its θ is 1, which a file does not hold
     survey = survey_of(MECHANISMS[name](domain, 1.5))
     reports = reports_of(survey.questions["q"], users)

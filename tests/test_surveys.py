@@ -49,7 +49,7 @@ def questions(domain: uldp.Domain, epsilon: float = 1.0) -> dict[str, uldp.Mecha
     return {
         name: one
         for name, one in every.items()
-        if getattr(one, "theta", 0.5) < 1 or one.has_default_theta
+        if getattr(one, "theta", 0.5) < 1 or not one.own_entries()
     }
 
 

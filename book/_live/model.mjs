@@ -495,10 +495,11 @@ function bestMass(laws, s, nu) {
 
 /**
  * Return the entry of a survey file for a mechanism by its name in tables, over k values of which
- * the first s are sensitive (1 or more): also for "uRAP, best θ", and "uBD" with its best sizes.
+ * the first s are sensitive (1 or more): also for "uRAP-best", and "uBD" with its best sizes.
  */
 export function plan(name, k, s, epsilon) {
-  const [mechanism, isBest] = name.split(", ");
+  const isBest = name === "uRAP-best";
+  const mechanism = isBest ? "uRAP" : name;
   const sensitive = Array.from({ length: s }, (_, value) => value);
   const entry = { name, labels: k, sensitive, mechanism, epsilon };
   if (isBest) entry.theta = bestTheta(s, k - s, epsilon);
@@ -557,7 +558,7 @@ export function usersFor(ofOne, loss, target) {
 
 /**
  * What Table 3 ("l1") or 4 ("l2") of the paper prints as a mechanism's worst-case loss for
- * "ε → 0" or at "ε = ln k", in units of √(2/(nπ)) and of 1/n.
+ * "small" or at "ln k", in units of √(2/(nπ)) and of 1/n.
  */
 export function printed(loss, regime, name, s, k, epsilon) {
   return PRINTED[loss][regime][name](s, k, epsilon);
@@ -565,14 +566,14 @@ export function printed(loss, regime, name, s, k, epsilon) {
 
 const PRINTED = {
   l1: {
-    "ε → 0": {
+    "small": {
       RR: (s, k, epsilon) => (k * Math.sqrt(k - 1)) / epsilon,
       RAPPOR: (s, k, epsilon) => (2 * k) / epsilon,
       uRR: (s, k, epsilon) => (s * Math.sqrt(s - 1)) / epsilon,
       uRAP: (s, k, epsilon) => (2 * s) / epsilon,
       "no privacy": (s, k) => Math.sqrt(k - 1),
     },
-    "ε = ln k": {
+    "ln k": {
       RR: (s, k) => 2 * Math.sqrt(k - 1),
       RAPPOR: (s, k) => Math.sqrt(Math.sqrt(k) * (k - 1)),
       uRR: (s, k) => Math.sqrt(k - 1),
@@ -581,14 +582,14 @@ const PRINTED = {
     },
   },
   l2: {
-    "ε → 0": {
+    "small": {
       RR: (s, k, epsilon) => (k * (k - 1)) / epsilon ** 2,
       RAPPOR: (s, k, epsilon) => ((4 * k) / epsilon ** 2) * (1 - 1 / k),
       uRR: (s, k, epsilon) => (s * (s - 1)) / epsilon ** 2,
       uRAP: (s, k, epsilon) => (4 * s) / epsilon ** 2,
       "no privacy": (s, k) => 1 - 1 / k,
     },
-    "ε = ln k": {
+    "ln k": {
       RR: (s, k) => 4 * (1 - 1 / k),
       RAPPOR: (s, k) => Math.sqrt(k) * (1 - 1 / k),
       uRR: () => 1,

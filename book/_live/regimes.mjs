@@ -7,7 +7,7 @@ import {
 } from "./kit.mjs";
 
 const NAMES = ["RR", "RAPPOR", "uRR", "uRAP"];
-const [SMALL, LOW] = ["ε → 0", "ε = ln k"];
+const [SMALL, LOW] = ["small", "ln k"];
 const LEVELS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, ...EPSILONS];
 const GRID = geometric(0.001, 10, 49);
 const EVERY = 4; // of the points while a hand moves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -62,9 +62,17 @@ class Mechanism(Law):
         The privacy budget ε, in nats.
     """
 
+    wire_name: ClassVar[str] = ""
+    """The name of the kind in survey files, if it is one of those that others can read."""
+
     names: ClassVar[Names] = {}
     """The names under which tables and figures show it, each with further fields that it has then.
     """
+
+    def own_entries(self) -> dict[str, Any]:
+        """Return what a survey file says of it beside domain and ε: its other fields."""
+        own = sorted({f.name for f in fields(self) if f.init} - {"domain", "epsilon"})
+        return {name: getattr(self, name) for name in own}
 
     def privatize(self, values: Any, rng: Seed = None, *, indices: bool = False) -> Any:
         """Perturb each user's value; this is what runs on the user's side.

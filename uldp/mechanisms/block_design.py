@@ -67,6 +67,7 @@ class UtilityOptimizedBlockDesign(SetReports):
         (size, probability) in increasing order; () if no value is sensitive.
     """
 
+    wire_name: ClassVar[str] = "uBD"
     names: ClassVar[Names] = {"uBD": {}}
 
     sizes: int | Mapping[int, float] | Iterable[tuple[int, float]] | None = None

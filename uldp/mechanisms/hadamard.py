@@ -48,6 +48,7 @@ class UtilityOptimizedHadamard(IndexReports):
         The privacy budget ε, in nats.
     """
 
+    wire_name: ClassVar[str] = "uHR"
     names: ClassVar[Names] = {"uHR": {}}
 
     @property

@@ -55,7 +55,8 @@ class UtilityOptimizedRappor(SetReports):
         it.
     """
 
-    names: ClassVar[Names] = {"uRAP": {}, "uRAP, best θ": {"theta": "optimal"}}
+    wire_name: ClassVar[str] = "uRAP"
+    names: ClassVar[Names] = {"uRAP": {}, "uRAP-best": {"theta": "optimal"}}
 
     theta: float | Literal["optimal"] | None = None
     _chosen: float | Literal["optimal"] | None = field(init=False, repr=False, compare=False)
@@ -82,10 +83,9 @@ class UtilityOptimizedRappor(SetReports):
             log_odds = default if is_default else float(logit(theta))
         set_fields(self, theta=theta, _chosen=self.theta, _log_odds=log_odds)
 
-    @property
-    def has_default_theta(self) -> bool:
-        """Whether θ is the paper's, asked for or not."""
-        return self._log_odds == self.epsilon / 2
+    def own_entries(self) -> dict[str, Any]:
+        """Return θ, unless it is the paper's, which follows from ε."""
+        return {} if self._log_odds == self.epsilon / 2 else super().own_entries()
 
     @cached_property
     def decoder(self) -> SupportDecoder:
@@ -276,4 +276,5 @@ class Rappor(UtilityOptimizedRappor):
     """
 
     protects_every_value = True
+    wire_name: ClassVar[str] = "RAPPOR"
     names: ClassVar[Names] = {"RAPPOR": {}}

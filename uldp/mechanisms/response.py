@@ -38,6 +38,7 @@ class UtilityOptimizedRR(IndexReports):
         The privacy budget ε, in nats.
     """
 
+    wire_name: ClassVar[str] = "uRR"
     names: ClassVar[Names] = {"uRR": {}}
 
     @cached_property
@@ -131,4 +132,5 @@ class RandomizedResponse(UtilityOptimizedRR):
     """
 
     protects_every_value = True
+    wire_name: ClassVar[str] = "RR"
     names: ClassVar[Names] = {"RR": {}}

@@ -19,34 +19,34 @@ from uldp.mechanisms import PAPER, Mechanism, UtilityOptimizedRR
 
 __all__ = ["PRINTED", "Entry", "Regime", "compare", "rows", "worst_case_loss"]
 
-Regime = Literal["ε → 0", "ε = ln k"]
+Regime = Literal["small", "ln k"]
 
 HALF = Fraction(1, 2)
 THREE_QUARTERS = Fraction(3, 4)
 
 PRINTED: dict[tuple[Loss, Regime], dict[str, Callable[[Any, Any, Any], Any]]] = {
-    ("l1", "ε → 0"): {
+    ("l1", "small"): {
         "RR": lambda s, k, ε: k * (k - 1) ** HALF / ε,
         "RAPPOR": lambda s, k, ε: 2 * k / ε,
         "uRR": lambda s, k, ε: s * (s - 1) ** HALF / ε,
         "uRAP": lambda s, k, ε: 2 * s / ε,
         "no privacy": lambda s, k, ε: (k - 1) ** HALF,
     },
-    ("l1", "ε = ln k"): {
+    ("l1", "ln k"): {
         "RR": lambda s, k, ε: 2 * (k - 1) ** HALF,
         "RAPPOR": lambda s, k, ε: (k**HALF * (k - 1)) ** HALF,
         "uRR": lambda s, k, ε: (k - 1) ** HALF,
         "uRAP": lambda s, k, ε: (k - 1) ** HALF * (1 + s / k**THREE_QUARTERS),
         "no privacy": lambda s, k, ε: (k - 1) ** HALF,
     },
-    ("l2", "ε → 0"): {
+    ("l2", "small"): {
         "RR": lambda s, k, ε: k * (k - 1) / ε**2,
         "RAPPOR": lambda s, k, ε: 4 * k / ε**2 * (1 - 1 / k),
         "uRR": lambda s, k, ε: s * (s - 1) / ε**2,
         "uRAP": lambda s, k, ε: 4 * s / ε**2,
         "no privacy": lambda s, k, ε: 1 - 1 / k,
     },
-    ("l2", "ε = ln k"): {
+    ("l2", "ln k"): {
         "RR": lambda s, k, ε: 4 * (1 - 1 / k),
         "RAPPOR": lambda s, k, ε: k**HALF * (1 - 1 / k),
         "uRR": lambda s, k, ε: 1,
@@ -118,7 +118,7 @@ def compare(loss: Loss, s: int, k: int, epsilon: float | None = None) -> dict[st
     """
     checks.choice(loss, "loss", LOSSES)
     k = checks.whole(k, "k", least=2)
-    regime: Regime = "ε = ln k" if epsilon is None else "ε → 0"
+    regime: Regime = "ln k" if epsilon is None else "small"
     budget = float(np.log(k)) if epsilon is None else epsilon
     exact = {name: worst_case_loss(row, loss) for name, row in rows(s, k, budget).items()}
     printed = PRINTED[loss, regime]

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from uldp.domain import BETWEEN_LABELS, Domain, Label, ProductDomain
-from uldp.mechanisms import KINDS, Mechanism, UtilityOptimizedRappor
+from uldp.mechanisms import KINDS, Mechanism
 from uldp.personalized import TaggedDomain
 from uldp.survey.wire import VERSION
 
@@ -39,8 +39,7 @@ INVISIBLE = re.compile(
     "\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
-KIND_OF_NAME = {next(iter(kind.names)): kind for kind in KINDS}
-NAME_OF_KIND = {kind: name for name, kind in KIND_OF_NAME.items()}
+KIND_OF_NAME = {kind.wire_name: kind for kind in KINDS}
 OWN_FIELDS = {
     kind: {f.name for f in fields(kind) if f.init} - {"domain", "epsilon"} for kind in KINDS
 }
@@ -330,18 +329,14 @@ def _domain_entries(domain: Domain) -> dict[str, Any]:
 
 
 def _own_entries(mechanism: Mechanism) -> dict[str, Any]:
-    """Return mechanism, ε and the other parameters; the paper's θ, which follows from ε, is not."""
+    """Return the kind, ε and the other parameters."""
     kind = type(mechanism)
-    if kind not in NAME_OF_KIND:
+    if kind not in KINDS:
         raise ValueError(
-            f"questions must have mechanisms of {', '.join(NAME_OF_KIND.values())}, "
-            f"got {kind.__name__}"
+            f"questions must have mechanisms of {', '.join(KIND_OF_NAME)}, got {kind.__name__}"
         )
-    entries = {"mechanism": NAME_OF_KIND[kind], "epsilon": mechanism.epsilon}
-    own = {name: getattr(mechanism, name) for name in sorted(OWN_FIELDS[kind])}
-    if isinstance(mechanism, UtilityOptimizedRappor) and mechanism.has_default_theta:
-        del own["theta"]
-    return entries | own
+    entries = {"mechanism": kind.wire_name, "epsilon": mechanism.epsilon}
+    return entries | mechanism.own_entries()
 
 
 def _json(value: object) -> str:

@@ -60,7 +60,7 @@ STYLES: dict[str, Look] = {
     "RAPPOR": _mechanism(GREEN, "s", "--"),
     "uRR": _mechanism(ORANGE, "^", "-"),
     "uRAP": _mechanism(BLUE, "D", "-."),
-    "uRAP, best θ": _mechanism("#56B4E9", "v", "--"),
+    "uRAP-best": _mechanism("#56B4E9", "v", "--"),
     "uBD": _mechanism("#000000", "*", "-"),
     "uHR": _mechanism("#999933", "p", "--"),
 }
