@@ -1,8 +1,8 @@
 """Attributes one by one: each is reported by a mechanism of its own, apart from the others.
 
 A value is a cell of a product domain, and a report is a tuple of reports, independent of each other
-given the cell. So the matrix of all of it is the Kronecker product of the small ones, and nothing
-of the size of that is ever made: tables are multiplied by the small matrices along each axis.
+given the cell. So its matrix is the Kronecker product of the small ones. That product is never
+built: tables are multiplied by the small matrices along each axis.
 """
 
 from __future__ import annotations

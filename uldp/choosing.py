@@ -1,4 +1,4 @@
-"""Which mechanism: what each will lose, send and reveal, told before anybody is asked.
+"""Which mechanism to use: what each will lose, send and reveal, before anybody is asked.
 
 All losses are those of the empirical estimate. It need not be a distribution: a forecast TV above
 1, which no two distributions have, says that at so small an n the estimate is mostly noise. One
@@ -154,7 +154,7 @@ def epsilon_needed(
     p: PerValue | None = None,
     weights: Weights | None = None,
 ) -> float:
-    """Return an ε at which a mechanism's expected loss is at most the target, and not just below.
+    """Return an ε that meets the target loss while a slightly smaller one does not.
 
     Where the loss falls with ε this is the least such ε. It always does but for uBD, whose sizes
     are those of the least worst-case MSE: where they change, its l1 loss and its losses at a given

@@ -1,7 +1,7 @@
 """From counts to an unbiased estimate, and the exact law of its errors.
 
-A decoder makes of a single report y a row D_y, whose mean over the reports is the estimate p̂. All
-that is known of the errors follows from the *second moment* M(p) = E_p[D_y D_yᵀ], shape (k, k): for
+A decoder turns each report y into a row D_y; the mean of the rows is the estimate p̂. All that is
+known about the errors follows from the *second moment* M(p) = E_p[D_y D_yᵀ], shape (k, k): for
 n users drawn independently from p, the covariance of p̂ is (M(p) - p pᵀ)/n. M is affine in p.
 """
 
@@ -23,12 +23,12 @@ ROUNDING = 1e-12
 
 
 class Bernoulli(NamedTuple):
-    """The Bernoulli numbers whose variances the entries of the estimate have.
+    """Bernoulli variables that give the variances of the estimate's entries.
 
     Where p is uniform within X_S and within X_N, n times the variance of the estimate of p(x) is
-    m(1 - m) / gain², with m = false_support + gain p(x). So it is for every unbiased linear
-    estimate that treats the values of a class alike: n Var p̂(x) + p(x)² is then affine in p(x). A
-    `SupportDecoder` needs neither.
+    m(1 - m) / gain², with m = false_support + gain p(x). This holds for every unbiased linear
+    estimate that treats the values of a class alike, because n Var p̂(x) + p(x)² is then affine in
+    p(x). For a `SupportDecoder` it holds at every p.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Bernoulli(NamedTuple):
 class Decoder(ABC):
     """An unbiased estimate of p that is linear in the counts of a tally.
 
-    All that is said of errors, intervals, tests and forged reports comes from these methods.
+    Everything about errors, intervals, tests and forged reports is computed from these methods.
     """
 
     @abstractmethod
@@ -59,8 +59,8 @@ class Decoder(ABC):
     ) -> NDArray[np.float64]:
         """Return M(p) w for weights w of shape (k,) or (k, m), without the (k, k) matrix.
 
-        The vector p need not be a distribution: M is affine in p, so that with an unbiased estimate
-        for p this is one of M(p) w.
+        The vector p need not be a distribution. M is affine in p, so an unbiased estimate of p
+        gives an unbiased estimate of M(p) w.
         """
 
     @abstractmethod
@@ -73,10 +73,10 @@ class Decoder(ABC):
 
     @abstractmethod
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
-        """Return an interval for each p(x), shape (k, 2), which may miss it as often as that."""
+        """Return an interval for each p(x), shape (k, 2), that may miss it with chance `missed`."""
 
     def reported(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-        """Tell of which values the counts of n reports say anything, shape (k,)."""
+        """Return which values the counts of n reports say anything about, shape (k,)."""
         mask: NDArray[np.bool_] = np.abs(self.estimate(counts, n)) > ROUNDING
         return mask
 
@@ -89,7 +89,7 @@ class Decoder(ABC):
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E[(D_y · w)²] by the value behind the report y, shape (k,), for w of shape (k,).
 
-        At a distribution p, wᵀ M(p) w is their mean. Unless there is a shorter way, in O(k²).
+        Their mean at a distribution p is wᵀ M(p) w. Takes O(k²) unless a decoder has a faster way.
         """
         holders = np.eye(weights.size)
         return np.array([weights @ self.apply_second_moment(x, weights) for x in holders])
@@ -108,9 +108,9 @@ class Decoder(ABC):
         return high - low
 
     def two_values(self, weights: NDArray[np.float64]) -> tuple[float, float] | None:
-        """Return what D_y · w can be, low or high, if no report y says anything between them.
+        """Return (low, high) if D_y · w takes no other value for any report y, and None otherwise.
 
-        So it is if E[(D_y · w - low)(high - D_y · w)] is 0, whatever value is behind y.
+        It takes only these two if E[(D_y · w - low)(high - D_y · w)] is 0 for every value behind y.
         """
         low, high = self.range_of_total(weights)
         inside = (low + high) * weights - low * high - self.moments_of_total(weights)
@@ -132,12 +132,12 @@ class Decoder(ABC):
 
     @abstractmethod
     def as_bernoulli(self) -> Bernoulli:
-        """Return what the variances of the entries are where p is uniform within both classes."""
+        """Return the Bernoulli variables of the entries for p uniform within both classes."""
 
 
 @dataclass(frozen=True, eq=False)
 class SupportDecoder(Decoder):
-    """The estimate where each entry is affine in one binomial count; all arrays have shape (k,).
+    """An estimate whose entries are each affine in one binomial count; all arrays have shape (k,).
 
     A report *supports* some values. With m̂(x) the share of reports that support x,
     p̂(x) = (m̂(x) - false_support(x)) / gain(x). The complements and the difference are fields of
@@ -233,7 +233,7 @@ class SupportDecoder(Decoder):
         return float(low), float(high)
 
     def jump_of_total(self, weights: NDArray[np.float64]) -> float:
-        """Return the range of D_y · w, or of one bit where bits are independent."""
+        """Return the range of D_y · w, or that of a single bit if the bits are independent."""
         if self.names_one:
             return super().jump_of_total(weights)
         return float(np.ptp(np.append(weights / self.gain, 0)))

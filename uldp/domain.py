@@ -299,7 +299,7 @@ class ProductDomain(Domain):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The numbers of values of the factors; the cells of an array of this shape, row by row."""
+        """The number of values of each factor; an array of this shape holds the cells in order."""
         return tuple(factor.size for factor in self.factors.values())
 
     def cells(self, *, indices: bool = False, **values: Any) -> NDArray[np.intp]:
@@ -329,7 +329,7 @@ class ProductDomain(Domain):
         return np.asarray(np.ravel_multi_index(levels, self.shape), dtype=np.intp)
 
     def marginal(self, vector: PerValue, *names: str) -> NDArray[np.float64]:
-        """Return the sums of a vector over all factors but some, such as a marginal distribution.
+        """Sum a vector over all factors except those named, as for a marginal distribution.
 
         Parameters
         ----------
@@ -359,8 +359,8 @@ class ProductDomain(Domain):
     def weights(self, **levels: Any) -> NDArray[np.float64]:
         """Return the weight of each cell in a sum over cells, for `uldp.inference.total`.
 
-        The share of a group is that of weights 1 and 0, as ``weights(age="30+")``; the mean of a
-        score that of the scores, as ``weights(age={"18-29": 24, "30+": 52})``.
+        Weights 1 and 0 give the share of a group, as in ``weights(age="30+")``; scores as weights
+        give the mean score, as in ``weights(age={"18-29": 24, "30+": 52})``.
 
         Parameters
         ----------
@@ -440,19 +440,20 @@ def _cells(factors: Mapping[str, Domain]) -> Iterable[tuple[Label, ...]]:
 def chosen_values(
     domain: Domain, values: Any, name: str = "values", secret: bool = False
 ) -> NDArray[np.intp]:
-    """Return the indices of values that are chosen, by labels or, if these are strings, by indices.
+    """Return the indices of chosen values, given as labels or, if labels are strings, as indices.
 
-    An argument that chooses some values of the domain is no data, in which integers may be codes.
+    Integers may be indices here because the argument selects values: it is not data, in which
+    they could be codes.
     """
     by_index = domain._label_type is str and checks.as_array(values, name).dtype.kind in "iu"
     return domain.indices(values, name, secret, indices=by_index)
 
 
 def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> Any:
-    """Return what has a number for each value in the order of the domain.
+    """Return one number per value, in the order of the domain.
 
-    A mapping or a pandas Series goes by its labels; if it may be partial, what it lacks is 0.
-    Anything else goes by position and is returned as it is.
+    A mapping or a pandas Series is matched by its labels; if it may be partial, missing labels
+    count 0. Anything else is taken to be in order already and is returned as it is.
     """
     if not _has_labels(values):
         return values
@@ -501,7 +502,7 @@ def _index_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:
 
 
 def weights_of(domain: Domain, weights: Weights) -> NDArray[np.float64]:
-    """Return a weight for each value: as given, by labels, or 1 for those of a group."""
+    """Return one weight per value: as given, matched by label, or 1 for the members of a group."""
     group: Any = _collected(weights)
     if group is weights and not _has_labels(weights) and not _are_labels(domain, weights):
         return checks.numbers(weights, "weights", (domain.size,)).astype(float)

@@ -41,10 +41,10 @@ def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
 
     Entries above T = Φ⁻¹(1 - α/k) σ are kept, where σ is the largest standard deviation that the
     entry's estimate can have if the value does not occur; what they leave of the probability is
-    spread uniformly over the others. Two cases are left open by the paper. A non-sensitive value
-    that does not occur is never revealed, so its σ is 0, but for block designs of several sizes,
-    and any positive estimate is kept. If the kept entries exceed 1 in sum, or if all are kept, they
-    are scaled to sum to 1 and the others are 0.
+    spread uniformly over the others. The paper leaves two cases open. A non-sensitive value
+    that does not occur is never revealed, so its σ is 0 (except for block designs of several sizes)
+    and any positive estimate of it is kept. If the kept entries sum to more than 1, or if all are
+    kept, they are scaled to sum to 1 and the others are set to 0.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
 def norm_sub(tally: Tally) -> NDArray[np.float64]:
     """Return the empirical estimate projected to the simplex ("Norm-Sub", Wang et al. 2020).
 
-    The same amount is taken from each entry, and entries that would become negative are 0; this is
-    the nearest distribution in the Euclidean norm.
+    The same amount is subtracted from each entry, and entries that would become negative are set
+    to 0. The result is the nearest distribution in the Euclidean norm.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a collector knows of a mechanism."""
+"""What a collector knows about a mechanism."""
 
 from __future__ import annotations
 
@@ -91,5 +91,5 @@ class Law(ABC):
         return self.decoder.apply_second_moment(vector, np.eye(vector.size))
 
     def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
-        """Yield what the counts of n reports must do, beyond not exceeding n, and if they do it."""
+        """Yield each condition on the counts of n reports, beyond ≤ n, and whether it holds."""
         yield from ()

@@ -108,7 +108,7 @@ class Evidence(Summary):
 
 @dataclass(frozen=True, eq=False)
 class MaximumLikelihood:
-    """An estimate and how far from the largest likelihood it is.
+    """An estimate, and a bound on how far it is from the largest likelihood.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ def _climb(
 def em(
     evidence: Evidence, start: PerValue, steps: int = 1000, tolerance: float = 0.0
 ) -> NDArray[np.float64]:
-    """Return what expectation maximization reaches (the paper's EM reconstruction).
+    """Return the estimate that expectation maximization reaches (the paper's EM reconstruction).
 
     From a start without zeros it climbs toward the largest likelihood, slowly where ε is small;
     where that is attained at several points, the start decides which it nears. What it returns

@@ -22,7 +22,7 @@ MOST_REPORTS = 2**53
 
 @dataclass(frozen=True, eq=False)
 class Summary(ABC):
-    """What is kept of reports of one law; parts add up, with ``+`` and with `sum`.
+    """What is kept of the reports of one law; parts can be added with ``+`` or `sum`.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def choice(value: object, name: str, allowed: Collection[str]) -> None:
 
 
 def items(values: object, name: str) -> list[Any]:
-    """Return what a collection holds; a string or bytes is none."""
+    """Return the items of a collection; strings and bytes do not count as collections."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a collection, got {values!r}")
     return list(values)

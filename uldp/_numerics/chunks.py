@@ -1,4 +1,4 @@
-"""An array in chunks that fit a cache."""
+"""Splitting an array into chunks that fit into a cache."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How sure an estimate is: errors, intervals, sums over groups, changes and tests.
+"""The precision of estimates: errors, intervals, sums over groups, changes and tests.
 
-All of it comes from tallies alone and holds for every mechanism. Users are taken to be drawn
-independently from p, so that errors count the draw of the sample and the noise of the mechanism.
+Everything is computed from tallies alone, for every mechanism. Users are taken to be drawn
+independently from p, so the errors include both sampling and the noise of the mechanism.
 
 >>> domain = Domain(["yes", "no"], sensitive=["yes"])
 >>> tally = UtilityOptimizedRR(domain, 1.0).simulate([300, 700], rng=1)

@@ -25,7 +25,7 @@ DOUBTFUL = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """An estimate that is not linear, and how it spreads where it is the truth.
+    """An estimate that is not linear, and its spread in surveys of which it is the truth.
 
     Its intervals are no guarantee: nothing is known of the chance that they hold the true shares.
 

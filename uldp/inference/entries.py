@@ -19,9 +19,9 @@ def intervals(
 
     For RR, RAPPOR, uRR and uRAP each entry of the estimate is an affine image of a binomial count;
     so is the interval, of that of Clopper and Pearson (1934). It holds p(x) with at least the
-    probability `confidence`, for every n ≥ 1 and every p. So it is under a block design of one size
-    for the values that are not sensitive, and for all if there are none of these or sets of one
-    value; and under uHR for the values that are not sensitive.
+    probability `confidence`, for every n ≥ 1 and every p. The same is true of the non-sensitive
+    values under uHR and under a block design of one size; under the latter of all values, if all
+    are sensitive or if the sets have one value.
 
     The other entries of uHR and of block designs have a score interval: all p(x) with abs(p̂(x) -
     p(x)) ≤ z σ + c, and p̂(x) itself. Here σ² is the variance at p(x), the largest for any p(X_S)

@@ -95,7 +95,7 @@ class EstimateTable:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know of the rows: where there are tags, that they are no answers."""
+        """What a reader must know about the rows: that tags, if there are any, are not answers."""
         if not isinstance(self.domain, TaggedDomain):
             return []
         return [f"shares of what devices processed, not of answers; {OF_BOTS}"]
@@ -155,8 +155,8 @@ class Change(EstimateTable):
 def summary(tally: Tally, confidence: float = 0.95) -> EstimateTable:
     """Return a labelled table of the empirical estimate, its standard errors and its intervals.
 
-    How often the intervals hold their shares is said by `intervals`: more often, at small n, than
-    the estimate ± z standard errors does.
+    `intervals` says how often the intervals hold their shares: at small n more often than the
+    estimate ± z standard errors does.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ FEW = 2
 
 @dataclass(frozen=True)
 class Total:
-    """An estimate of one number and how sure it is.
+    """An estimate of one number, with its standard error and an interval.
 
     Attributes
     ----------

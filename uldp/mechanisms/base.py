@@ -110,7 +110,7 @@ class Mechanism(Law):
         return reports if held.ndim else reports[0]
 
     def tally(self, reports: ArrayLike) -> Tally:
-        """Count the reports, for each value those that support it; the collector keeps no more.
+        """Count, for each value, the reports that support it; the collector keeps nothing else.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Mechanism(Law):
         return array
 
     def possible(self, reports: ArrayLike) -> NDArray[np.bool_]:
-        """Tell which reports this mechanism can produce; `tally` and `evidence` take only these.
+        """Return which reports this mechanism can produce; `tally` and `evidence` take only those.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class Mechanism(Law):
     def revealed_share(self) -> float:
         """The least probability with which a non-sensitive value is revealed, 0 if there is none.
 
-        Unless there is a shorter way it is read off the matrix.
+        It is read off the matrix unless the mechanism has a formula for it.
         """
         revealing = self._matrix()[self.nonsensitive][:, ~self.protected].sum(axis=1)
         return float(revealing.min(initial=1.0)) if revealing.size else 0.0
@@ -313,7 +313,7 @@ class Mechanism(Law):
         return self._matrix()
 
     def best_report(self, weights: NDArray[np.float64]) -> Any:
-        """Return the report y with the largest D_y · w: unless there is a shorter way, of all.
+        """Return the report y with the largest D_y · w; by default all reports are tried.
 
         Parameters
         ----------
@@ -325,10 +325,10 @@ class Mechanism(Law):
         return outputs[np.argmax(totals)]
 
     def pair_kinds(self) -> PairKinds:
-        """Return the kinds of a report as to two sensitive values, if alike for all pairs.
+        """Return the kinds of a report for a pair of sensitive values, if the same for all pairs.
 
-        Unless there is a shorter way they are counted in the matrix, whose protected columns must
-        hold two numbers each: b, also where a user of X_N sends it, and e^ε b.
+        By default they are counted in the matrix, whose protected columns must each hold two
+        numbers: e^ε b, and b, which is also the probability that a user of X_N sends the report.
         """
         matrix = self.transition_matrix()[:, self.protected]
         b = matrix[self.nonsensitive[0]]

@@ -69,10 +69,10 @@ class BlockLaw:
         lock_arrays(self)
 
     def pairs(self, size: int) -> tuple[float, float, float]:
-        """Return the chances that a set of one of the sizes holds two given values.
+        """Return the probabilities that a set of one of the sizes holds two given values.
 
-        They are those of a user who holds one of the two, a third sensitive value, or one of X_N;
-        the last one with the chance to send a set at all.
+        They are for a user who holds one of the two, a third sensitive value, or a value of X_N;
+        the last includes the probability that she sends a set at all.
         """
         d = self.sizes[size]
         others = max(self.s - 1, 1)
@@ -196,8 +196,8 @@ class BlockDecoder(OutcomeDecoder):
     ) -> NDArray[np.float64]:
         """Return M(p) w.
 
-        The row of a set A is that of no value in it, plus the contrast for each value of A; so M
-        follows from how often A holds a value, and two of them.
+        The row of a set A is the row of the empty set plus the contrast for each value of A, so M
+        follows from how often A holds a value, and how often it holds two.
         """
         law = self.law
         S = self.sensitive
@@ -274,14 +274,14 @@ class BlockDecoder(OutcomeDecoder):
 
     @property
     def sums_to_one(self) -> bool:
-        """It does, as the mean of 1/m_d makes the masses of X_S and X_N."""
+        """Whether every estimate sums to 1, as it always does here."""
         return True
 
     @property
     def slope(self) -> float:
-        """The derivative by p(X_S), at σ0, of the least loss n E l2 at uniform-within p.
+        """The slope in p(X_S), at σ0, of the least loss n E l2 for p uniform within both classes.
 
-        It needs sensitive and non-sensitive values.
+        Defined only if the domain has both sensitive and non-sensitive values.
         """
         law = self.law
         s = self.law.s
@@ -300,16 +300,16 @@ class BlockDecoder(OutcomeDecoder):
         return gained - 2 * self.mass / s + 2 * (1 - self.mass) / nu
 
     def reported(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-        """Tell of which values anything is said: those of X_N must be revealed."""
+        """Return which values the reports say anything about: those of X_N must be revealed."""
         reported = super().reported(counts, n)
         revealed = counts.reshape(-1, reported.size)[0, self.nonsensitive] > 0
         reported[self.nonsensitive] = revealed
         return reported
 
     def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
-        """Yield what a report adds to an entry of X_S, and with what probability.
+        """Yield each amount that a report can add to an entry of X_S, with its probability.
 
-        The arguments are p at the value, at the rest of its class, and at the other class.
+        The arguments are the masses of the value, of the rest of its class, and of the other class.
         """
         law = self.law
         for i, weight in enumerate(law.weights):
@@ -326,7 +326,7 @@ class BlockDecoder(OutcomeDecoder):
         yield self.absent, law.revealed * foreign
 
     def nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
-        """Yield the same for an entry of X_N."""
+        """Yield each amount that a report can add to an entry of X_N, with its probability."""
         law = self.law
         for i, weight in enumerate(law.weights):
             yield self.hidden[i], weight * (foreign + law.hidden[i] * (own + fellow))

@@ -98,7 +98,7 @@ class UtilityOptimizedBlockDesign(SetReports):
 
     @property
     def tally_shape(self) -> tuple[int, ...]:
-        """(k,) for one size at most, (number of sizes, k) for several."""
+        """The shape of the counts: (k,) for at most one size, (number of sizes, k) for several."""
         rows = len(self._sizes)
         k = self.domain.size
         return (rows, k) if rows > 1 else (k,)
@@ -127,7 +127,7 @@ class UtilityOptimizedBlockDesign(SetReports):
 
     @property
     def revealed_share(self) -> float:
-        """Σ λ_d (1 - μ_d), the probability to send no set."""
+        """Σ λ_d (1 - μ_d), the probability of sending no set."""
         return self._law.revealed if self.nonsensitive.size else 0.0
 
     def best_report(self, weights: NDArray[np.float64]) -> Any:
@@ -182,7 +182,7 @@ class UtilityOptimizedBlockDesign(SetReports):
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
         """Return the sets of the protected reports (see `Mechanism.evidence`).
 
-        A tally does where all sets are single values.
+        A tally is enough if all sets are single values.
         """
         if any(size > 1 for size, _ in self._sizes):
             return super().evidence(reports)

@@ -77,7 +77,7 @@ class UtilityOptimizedHadamard(IndexReports):
 
     @property
     def revealed_share(self) -> float:
-        """(e^ε - 1)/(e^ε + 1), the probability to send no column."""
+        """(e^ε - 1)/(e^ε + 1), the probability of sending no column."""
         return self._choices[0] if self.nonsensitive.size else 0.0
 
     @property
@@ -109,11 +109,11 @@ class UtilityOptimizedHadamard(IndexReports):
         return Evidence(self, sets, counts[columns], counts[self.order :])
 
     def best_report(self, weights: NDArray[np.float64]) -> Any:
-        """Return the report of the largest of all totals (see `Mechanism.best_report`)."""
+        """Return the report with the largest total (see `Mechanism.best_report`)."""
         return self.report_dtype.type(self.decoder.totals(weights).argmax())
 
     def pair_kinds(self) -> PairKinds:
-        """Return the kinds: two rows have each pair of signs equally often."""
+        """Return the kinds: each pair of signs occurs equally often in two rows."""
         quarter = self._choices[1] / 4
         return PairKinds(self.revealed_share, quarter, quarter, quarter)
 
@@ -213,7 +213,7 @@ class HadamardDecoder(OutcomeDecoder):
 
     @property
     def sums_to_one(self) -> bool:
-        """It does if no value is sensitive: all reports are true."""
+        """Whether every estimate sums to 1: only if no value is sensitive."""
         return not self.order
 
     def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:

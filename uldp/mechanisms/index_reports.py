@@ -22,8 +22,8 @@ PRECISION = 1e-9
 class IndexReports(Mechanism):
     """A mechanism whose report is an integer, 0 to |Y| - 1; its tally counts each of these.
 
-    A kind says its names, its decoder, its matrix and how a report is drawn. All else follows from
-    the matrix, and is said again where that is too large.
+    A kind states its names, its decoder, its matrix and how a report is drawn. All else follows
+    from the matrix; a kind overrides what would need too large a one.
     """
 
     @property
@@ -48,14 +48,14 @@ class IndexReports(Mechanism):
 
     @cached_property
     def protected(self) -> NDArray[np.bool_]:
-        """The outputs but those that a single value leads to, which is not sensitive."""
+        """All outputs except those that a single, non-sensitive value leads to."""
         sent = self._matrix() > 0
         alone = sent.sum(axis=0) == 1
         mask: NDArray[np.bool_] = ~(alone & sent[self.nonsensitive].any(axis=0))
         return mask
 
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
-        """Return the sets that the reports name, as their columns of the matrix tell.
+        """Return the sets that the reports name, read off their columns of the matrix.
 
         A protected column must hold two numbers, the smaller one for all of X_N. If the larger one
         is e^ε times as large it names the values that have it; if not, it must name a single one.

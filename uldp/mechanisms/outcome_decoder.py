@@ -82,7 +82,7 @@ class OutcomeDecoder(Decoder):
 
     @property
     def null_variances(self) -> NDArray[np.float64]:
-        """For each x the larger variance of those where X_S or X_N holds all of p."""
+        """For each x the larger of the variances with all of p in X_S and with all of it in X_N."""
         sizes = self.sensitive.size, self.nonsensitive.size
         variances = np.zeros(sum(sizes))
         for sensitive, members, (size, others) in (
@@ -109,7 +109,7 @@ class OutcomeDecoder(Decoder):
         return deviations
 
     def as_bernoulli(self) -> Bernoulli:
-        """Return the numbers of the same variance: n Var + p(x)² is affine in p(x)."""
+        """Return Bernoulli variables of the same variances: n Var + p(x)² is affine in p(x)."""
         below, above, width = np.empty((3, self.sensitive.size + self.nonsensitive.size))
         for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
             if not members.size:

@@ -125,7 +125,7 @@ class UtilityOptimizedRappor(SetReports):
 
     @property
     def revealed_share(self) -> float:
-        """1 - d2, the probability that the own bit on X_N is 1."""
+        """1 - d2, the probability that the bit of a user's own value on X_N is 1."""
         return (
             float(self.decoder.true_support[self.nonsensitive[0]])
             if self.nonsensitive.size

@@ -70,7 +70,7 @@ class UtilityOptimizedRR(IndexReports):
 
     @property
     def revealed_share(self) -> float:
-        """c3, the probability to keep the value."""
+        """c3, the probability of keeping the value."""
         return float(self._choices[0]) if self.nonsensitive.size else 0.0
 
     @property

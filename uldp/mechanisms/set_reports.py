@@ -41,8 +41,8 @@ class SetReports(Mechanism):
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
         """Return the sets of the protected reports (see `Mechanism.evidence`).
 
-        Sets of up to 16 values are counted rather than listed. A tally does not do: it no longer
-        knows which bits came together.
+        Sets of up to 16 values are counted rather than listed. A tally is not enough: it does
+        not record which bits came together.
         """
         if isinstance(reports, Tally):
             raise ValueError(

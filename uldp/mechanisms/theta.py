@@ -1,4 +1,4 @@
-"""The θ of the least l2 loss, as a function of numbers alone.
+"""The θ with the least l2 loss, as functions of plain numbers.
 
 With E = e^ε, s = |X_S|, ν = |X_N| and σ = p(X_S), n times the l2 loss of uRAP at any θ is
 

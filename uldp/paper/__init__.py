@@ -1,4 +1,4 @@
-"""The companion of the paper: its data, its experiments and figures, and what only they need.
+"""The paper's data, experiments and figures, and what only they need.
 
 `datasets` has the data, and `regimes` Tables 3 and 4; `garbling` and `optimal_theta` belong to
 chapters beyond the paper. Two parts are imported by their names, since each needs an extra:

@@ -12,7 +12,7 @@ truth to compare it with, and `posterior` what reports tell about one user's sec
 >>> places = Domain(["park", "clinic", "elm street", "oak street"], sensitive=["clinic"])
 >>> common = UtilityOptimizedRR(TaggedDomain(places, tags=["home"]), epsilon=1.0)
 >>> alice = PersonalizedMechanism(common, user_sensitive={"elm street": "home"})
->>> from uldp import secure
+>>> from uldp.survey import secure
 >>> report = alice.privatize("elm street", rng=secure.generator())
 """
 

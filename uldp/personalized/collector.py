@@ -133,7 +133,7 @@ class LossTerms:
 
 @dataclass(frozen=True, eq=False)
 class PersonalizedEstimate:
-    """What the collector estimates: r, π_k, and from these p (eq. 21).
+    """What the collector estimates: r and the π_k, and p from both (eq. 21).
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What an explicit mechanism guarantees, and what composing or processing it leaves of that.
+"""What an explicit mechanism guarantees, and what is left of it after composition or processing.
 
 A mechanism on a small domain is a matrix Q with Q[x, y] the probability of output y at input x;
 with its protected outputs it is a `Channel`. Matrices of fractions (`fractions.Fraction`, SymPy

@@ -47,10 +47,10 @@ DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class Device:
-    """What makes a user's reports in several surveys, on a domain small enough to enumerate.
+    """A rule for a user's reports in several surveys, on a domain small enough to enumerate.
 
-    For a value the device draws once, by the matrix `first`, and keeps what it has drawn as it is
-    told to by `keeps`. Each report is made anew from what was drawn, by the matrix `second`.
+    The device makes a draw from a value by the matrix `first` and keeps it as `keeps` says. Each
+    report is made anew from the draw, by the matrix `second`.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Device:
         return _largest_log_ratio(np.stack(laws)[:, agree[0] & agree[1]])
 
     def bound(self, surveys: int, changes: int | None = None) -> float:
-        """Return a number that the level does not exceed, however many surveys there are.
+        """Return an upper bound on the level, for any number of surveys.
 
         With nothing kept it is T times the level of one report, which is attained. Otherwise it is
         T ρ: whatever was drawn, a protected report is at most e^ρ times as likely after one draw as
@@ -277,7 +277,7 @@ def two_layers(
     epsilon : float
         The level ε₂ of the second layer: of a value, or of each bit.
     reveals : {"once", "anew"}, optional
-        Whether the draw settles for good if the value is revealed, or each report does.
+        Whether the draw decides once and for all if the value is revealed, or each report anew.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Reports without senders: what a server that shuffles n of them leaves of a secret.
+"""Reports without senders: what can be learned of a secret once a server has shuffled n of them.
 
 Each of n users makes her report by the same mechanism. A server takes off who sent which, and the
 collector sees the multiset of the reports. Its *level* (ε', δ) for a swap of two sensitive answers
@@ -65,12 +65,12 @@ HALVINGS = 50
 
 
 class Bounds(NamedTuple):
-    """What a number lies between.
+    """Bounds on a number.
 
     Attributes
     ----------
     lower, upper : float
-        It is not below the first and not above the second.
+        The number is at least the first and at most the second.
     """
 
     lower: float

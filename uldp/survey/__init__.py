@@ -3,7 +3,7 @@
 `Survey` holds the questions of a survey, and `Tallies` what is kept of the reports. `wire` has the
 bytes of a message, and `attacks` what forged reports do to an estimate; `plans_for_rounds` says how
 to ask the same people again. Two modules are imported by
-their names, since each needs an extra: `uldp.survey.secure`, random numbers for real answers, and
+name because each needs an extra: `uldp.survey.secure`, random numbers for real answers, and
 `uldp.survey.parquet`, reports in files on many machines.
 """
 

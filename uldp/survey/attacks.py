@@ -1,4 +1,4 @@
-"""What reports that somebody makes up can do to an estimate.
+"""What forged reports can do to an estimate.
 
 The empirical estimate p̂ is the mean of the rows D_y that the decoder makes of single reports y. A
 forged report y that is added to n others moves p̂ by (D_y - p̂)/(n + 1), and one that replaces an

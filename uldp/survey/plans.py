@@ -21,7 +21,7 @@ LARGEST_TOTAL = 500.0
 
 @dataclass(frozen=True)
 class Plan:
-    """How a device answers T surveys, and what comes of it.
+    """How a device answers T surveys, with the resulting level and loss.
 
     Attributes
     ----------

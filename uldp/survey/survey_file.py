@@ -57,7 +57,7 @@ class Content(NamedTuple):
     questions : dict of str to Mechanism
         The mechanism of each question, in order.
     repeat : mapping of str to str or int, or None
-        What a device keeps, and how often the survey is asked and answered; None if it is once.
+        What a device keeps, and how often the survey is asked and answered; None for a single time.
     """
 
     id: str
@@ -86,7 +86,7 @@ def read_survey(text: str) -> Content:
 def write_survey(
     id: str, questions: Mapping[str, Mechanism], repeat: Mapping[str, Any] | None = None
 ) -> str:
-    """Return the text of a survey file; whether all of it can stand there, `read_survey` finds."""
+    """Return the text of a survey file; `read_survey` checks whether the content is allowed."""
     blocks = []
     for name, mechanism in questions.items():
         entries = {"name": name, **_domain_entries(mechanism.domain), **_own_entries(mechanism)}
@@ -101,7 +101,7 @@ def write_survey(
 def read_json(text: str, most: int = MOST_BYTES) -> Any:
     """Return what a JSON text of this format and version holds; no object repeats a key.
 
-    A text can take 25 times its length of memory, and so has a bound in bytes.
+    Parsing can take 25 times as much memory as the text, so its length in bytes is limited.
     """
     if len(text.encode("utf-8", "surrogatepass")) > most:
         raise ValueError(f"it must be at most {most} bytes long, got more")

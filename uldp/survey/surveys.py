@@ -7,7 +7,7 @@ under "The survey file and its messages"; `schema` is its JSON Schema.
 >>> answers = Domain(["good", "fair", "bad"], sensitive=["bad"])
 >>> mood = UtilityOptimizedRR(answers, epsilon=1.0)
 >>> survey = Survey("wellbeing-2026-w47", {"mood": mood})
->>> from uldp import secure  # on a device that runs Python
+>>> from uldp.survey import secure  # on a device that runs Python
 >>> report = survey.questions["mood"].privatize("fair", rng=secure.generator())
 >>> message = survey.message("mood", report)
 >>> survey.read([message]).tallies["mood"].n  # at the collector
@@ -45,7 +45,7 @@ MOST_BYTES = 4 * survey_file.MOST_BYTES
 
 
 class Seen(Protocol):
-    """What remembers who was counted: a set, or a table that has ``in`` and ``add``."""
+    """A record of who was counted: a set, or a table that has ``in`` and ``add``."""
 
     def __contains__(self, key: Any, /) -> bool: ...
 
@@ -57,7 +57,7 @@ class Survey:
     """The questions of a survey, each with its mechanism, and the text of its file.
 
     A survey is known by the SHA-256 digest of its file's exact text in UTF-8. Every message holds
-    it, so that reports of another survey, or of one that was changed, are refused. Two surveys are
+    it, so that reports for another or for a changed survey are refused. Two surveys are
     equal if their texts are.
 
     Parameters
@@ -380,7 +380,7 @@ class Tallies(Mapping[str, Tally]):
         }
 
     def to_json(self) -> str:
-        """Return the text of a file of tallies, which holds that of the survey."""
+        """Return the text of a file of tallies, which includes the text of the survey file."""
         entries = [
             json.dumps({"question": name, "n": tally.n, "counts": tally.counts.tolist()})
             for name, tally in self.items()

@@ -20,7 +20,7 @@ A report of a mechanism whose reports are rows of bytes is this row. The number 
 
 The checksum finds damage, not forgery: who may send, and that nobody listens, is the business of
 the transport, and a device may lie about its value whatever the format. `uldp.Survey` writes and
-reads messages; here is what it does so with.
+reads messages with the functions of this module.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def pack(digest: bytes, question: int, rows: NDArray[Any]) -> bytes:
 
 
 def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
-    """Return what stands in a message of any survey.
+    """Return the contents of a message of any survey.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
 
 
 def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
-    """Cut apart messages that stand one behind the other, as in a file to which they are appended.
+    """Split messages that follow one another, as in a file to which they were appended.
 
     What is damaged, or longer than any message should be, is skipped up to the next ``uldp`` and
     yielded too, so that it is refused and counted. So is a message that ends behind the beginning
@@ -182,7 +182,7 @@ def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
     Yields
     ------
     bytes
-        A message, or what is none.
+        A message, or bytes that are not one.
     """
     if not isinstance(data, bytes | mmap) and not hasattr(data, "read"):
         raise TypeError(f"data must be bytes, an mmap or a file, got {type(data).__name__}")

@@ -49,8 +49,8 @@ def census(attributes: int = 4) -> Histogram:
     """Return 299,285 respondents by age, weeks worked, marital status and sex.
 
     A stand-in for the paper's census data: weeks worked in the year take the place of income, and
-    five further yes/no attributes that of military service. Value ids count as
-    ``((age * 5 + weeks) * 5 + marital) * 2 + sex`` and on, in the order of `CENSUS_ATTRIBUTES`.
+    five further yes/no attributes that of military service. Values are numbered by
+    ``((age * 5 + weeks) * 5 + marital) * 2 + sex``, and so on, in the order of `CENSUS_ATTRIBUTES`.
     Sensitive are the divorced aged 13 or more, and those in their thirties and forties who worked
     no week: 76 of the 400 values, whatever the other attributes.
 

@@ -1,4 +1,4 @@
-"""The command that makes the paper's experiments again."""
+"""The command that repeats the paper's experiments."""
 
 from __future__ import annotations
 

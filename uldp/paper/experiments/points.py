@@ -105,7 +105,7 @@ class Point:
 
     @property
     def labels(self) -> Row:
-        """What a row of the table says of the point."""
+        """What a row of the table says about the point."""
         names = ("data", "k", "sensitive", "n", "mechanism", "epsilon")
         return {name: self.key[name] for name in names}
 

@@ -1,4 +1,4 @@
-"""Running an experiment: in parallel, with progress, and on from where it was stopped."""
+"""Running experiments: in parallel, with progress, resuming where they were stopped."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ CELLS = Kind(
 
 
 def tabulate(rows: Iterable[Row], columns: Mapping[str, type]) -> DataFrame:
-    """Return the rows with these columns; a number that a row does not have is NaN."""
+    """Return the rows with these columns; numbers missing from a row are NaN."""
     return extra("pandas").DataFrame(rows, columns=list(columns)).astype(columns)
 
 
