@@ -160,7 +160,7 @@ def test_counts_are_of_rows_and_tables_add_up():
 @given(seed=st.integers(0, 10**6))
 def test_maximum_likelihood_climbs_as_high_as_em(exact, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("uldp.attributes.MOST_ENTRIES", 1 << 20 if exact else 0)
+        patch.setattr("uldp.attributes.FEW_FORMS", 1 << 20 if exact else 0)
         product = CASES["two"]
         Q = dense(product)[0]
         counts = np.random.default_rng(seed).multinomial(200, draw(product, seed) @ Q)
@@ -197,7 +197,7 @@ def test_the_ascent_is_told_what_is_around_a_place(monkeypatch):
     product, counts = CASES["two"], np.array([9, 1, 2, 0, 3, 3, 0, 1])
     Q, shares = dense(product)[0], counts / counts.sum()
     for most, fits in ((6 * 8, True), (6 * 8 - 1, False), (6, False)):
-        monkeypatch.setattr("uldp.attributes.MOST_ENTRIES", most)
+        monkeypatch.setattr("uldp.attributes.FEW_FORMS", most)
         product.maximum_likelihood(counts.reshape(4, 2), 1e-3)
         assert told["few"] is fits
         assert (told["forms"] is not None) is fits

@@ -876,7 +876,7 @@ def test_so_many_times_the_reports_say_so_much_more(make):
 
 
 def test_block_designs_are_tested_up_to_so_many_values(monkeypatch):
-    monkeypatch.setattr(chi_square, "MOST_ENTRIES", 8)
+    monkeypatch.setattr(chi_square, "LARGEST_COVARIANCE", 8)
     tallies = {
         k: one_size(uldp.Domain(k, sensitive=[0, 1]), 1.0).simulate(np.full(k, 9), rng=k)
         for k in (4, 5, 8, 9)

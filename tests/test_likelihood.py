@@ -336,7 +336,7 @@ def test_the_exact_hessian_is_used_up_to_so_many_entries(monkeypatch, most, form
 
     climb_of = ascent.climb
     monkeypatch.setattr(ascent, "climb", climb)
-    monkeypatch.setattr(likelihood, "MOST_ENTRIES", most[0])
+    monkeypatch.setattr(likelihood, "MOST_FORMS", most[0])
     monkeypatch.setattr(likelihood, "FEW_PRODUCTS", most[1])
     maximum_likelihood(evidence)
     assert (told["forms"], told["few"]) == (forms, few)

@@ -392,7 +392,7 @@ def test_reports_are_sifted_in_parts(monkeypatch, mechanism, impossible, at_once
     mixed = np.insert(good, [0, 9, 10, 10, 59, 60], impossible[0], axis=0)
     parts = np.split(mixed, [1, 2, 3, 10, 20, 21, 65])
     sent = [forged(survey, part) for part in parts] + [survey.message("0", [1, 0, 1])]
-    monkeypatch.setattr(surveys, "BYTES_AT_ONCE", at_once)
+    monkeypatch.setattr(surveys, "MESSAGE_BYTES_AT_ONCE", at_once)
     reading = survey.read(iter(sent), max_reports=60, keep_reports=True)
     np.testing.assert_array_equal(reading.reports["q"], good)
     assert reading.reports["q"].dtype == good.dtype
@@ -423,7 +423,7 @@ def test_the_memory_is_that_of_what_is_kept(monkeypatch, name, users, keep):
     message = survey.message("q", reports_of(mechanism, users))
     wrong = [b"", None, message[:-1], message + b"0", message[:-5] + b"00000", b"G" * 10_000]
     stream = (one for _ in range(200_000 // users) for one in (message, *wrong))
-    monkeypatch.setattr(surveys, "BYTES_AT_ONCE", 1 << 12)
+    monkeypatch.setattr(surveys, "MESSAGE_BYTES_AT_ONCE", 1 << 12)
     tracemalloc.start()
     reading = survey.read(stream, max_reports=users, keep_reports=keep)
     peak = tracemalloc.get_traced_memory()[1]
@@ -431,7 +431,7 @@ def test_the_memory_is_that_of_what_is_kept(monkeypatch, name, users, keep):
     assert (reading.tallies["q"].n, reading.refused.total()) == (200_000, 6 * 200_000 // users)
     kept = reading.reports["q"].nbytes if keep else 0
     assert kept == keep * 200_000 * mechanism.report_dtype.itemsize
-    assert peak < 1.2 * kept + 2.2 * len(message) + 40 * surveys.BYTES_AT_ONCE
+    assert peak < 1.2 * kept + 2.2 * len(message) + 40 * surveys.MESSAGE_BYTES_AT_ONCE
 
 
 def test_nothing_was_sent():

@@ -30,7 +30,7 @@ __all__ = ["OneByOne"]
 
 Array = NDArray[np.float64]
 
-MOST_ENTRIES = 1 << 20
+FEW_FORMS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class OneByOne:
             return likelihoods * (np.sqrt(shares[came]) / (likelihoods @ q))[:, np.newaxis]
 
         k = self.domain.size
-        small = int(np.count_nonzero(came)) * k <= MOST_ENTRIES
+        small = int(np.count_nonzero(came)) * k <= FEW_FORMS
         start = np.full(k, 1 / k)
         found, passes = ascent.climb(
             look, forms if small else None, small, slice(0), start, tolerance

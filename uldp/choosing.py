@@ -33,8 +33,8 @@ __all__ = [
 Aim = Loss | Literal["standard_error"]
 AIMS: tuple[Aim, ...] = (*LOSSES, "standard_error")
 
-LEAST_EPSILON = 1e-6
-LARGEST_EPSILON = 30.0
+LEAST_SOUGHT = 1e-6
+LARGEST_SOUGHT = 30.0
 PRECISION = 1e-9
 ROUNDING = 1e-12
 
@@ -194,8 +194,8 @@ def epsilon_needed(
         checks.instance(mechanism, "what make returns", Mechanism)
         return _expected(mechanism, loss, n, p, weights)
 
-    low = LEAST_EPSILON
-    high = LARGEST_EPSILON
+    low = LEAST_SOUGHT
+    high = LARGEST_SOUGHT
     if expected(low) <= target:
         return low
     if expected(high) > target:

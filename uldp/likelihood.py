@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 FEW_PRODUCTS = 1 << 22
-MOST_ENTRIES = 1 << 24
+MOST_FORMS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +210,7 @@ def _climb(
     start = np.append(np.full(s, 1 / k), np.full(int(k > s), 1 - s / k))
     rows = int(np.count_nonzero(evidence.times)) + 1
     entries = rows * start.size
-    forms = _forms(evidence, sets) if entries <= MOST_ENTRIES else None
+    forms = _forms(evidence, sets) if entries <= MOST_FORMS else None
     few = entries * min(rows, start.size) <= FEW_PRODUCTS
     positive = slice(s, None) if evidence.revealed.any() else slice(0)
     return ascent.climb(partial(_look, evidence), forms, few, positive, start, tolerance)

@@ -45,7 +45,7 @@ LOSSES: tuple[Loss, ...] = ("l1", "l2")
 (TV), and E Σ(p̂(x) - p(x))², the paper's MSE."""
 
 
-PRECISION = 1e-12
+PRECISION_OF_MASS = 1e-12
 
 
 def variances(law: Law, p: PerValue) -> NDArray[np.float64]:
@@ -95,7 +95,7 @@ def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> flo
 
     if low == high:
         return max(largest_square(low), 0.0)
-    options = {"xatol": PRECISION * (high - low)}
+    options = {"xatol": PRECISION_OF_MASS * (high - low)}
     found = minimize_scalar(largest_square, bounds=(low, high), method="bounded", options=options)
     return float(min(found.fun, largest_square(low), largest_square(high)))
 

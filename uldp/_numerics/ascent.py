@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 Array = NDArray[np.float64]
 
 LEAST_CURVATURE = 1e-8
-ROUNDING = 1e-14
+LEAST_RISE = 1e-14
 MOST_PASSES = 1000
 PATIENCE = 50
 MOST_SECANTS = 60
@@ -104,7 +104,7 @@ def climb(
             there = look((1 - share) * here.q + share * target)
             passes += 1
             end = float(there.lift @ (target - here.q))
-            rounding = ROUNDING * (1 + abs(here.value))
+            rounding = LEAST_RISE * (1 + abs(here.value))
             if end >= -rise / 2 and there.value >= here.value - rounding:
                 break
             share *= np.clip(rise / (rise - end), 0.1, 0.5) if end < rise else 0.5

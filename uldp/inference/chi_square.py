@@ -21,7 +21,7 @@ __all__ = ["ChiSquare", "goodness_of_fit", "homogeneity"]
 
 Array = NDArray[np.float64]
 
-MOST_ENTRIES = 3_000
+LARGEST_COVARIANCE = 3_000
 SINGULAR = 1e-9
 ROUNDING = 1e-12
 
@@ -266,7 +266,8 @@ def _scale(variances: Array) -> Array:
 
 
 def _check_size(entries: int, name: str) -> None:
-    if entries > MOST_ENTRIES:
+    if entries > LARGEST_COVARIANCE:
         raise ValueError(
-            f"{name} of block designs must have at most {MOST_ENTRIES} values in all, got {entries}"
+            f"{name} of block designs must have at most {LARGEST_COVARIANCE} values in all, "
+            f"got {entries}"
         )

@@ -30,7 +30,7 @@ __all__ = ["UtilityOptimizedBlockDesign"]
 Sizes = tuple[tuple[int, float], ...]
 
 DIGITS = 12
-BYTES_AT_ONCE = 1 << 22
+MEMBERS_AT_ONCE = 1 << 22
 USERS_OF_ONE_DRAW = 500_000_000
 
 
@@ -207,7 +207,7 @@ class UtilityOptimizedBlockDesign(SetReports):
             members = np.flatnonzero(drawn == row)
             held = bernoulli(rng, law.own[row], law.not_own[row], members.size)
             is_sent[members] |= bernoulli(rng, law.hidden[row], law.shown[row], members.size)
-            for chunk in chunks(members.size, max(1, BYTES_AT_ONCE // self.sensitive.size)):
+            for chunk in chunks(members.size, max(1, MEMBERS_AT_ONCE // self.sensitive.size)):
                 some = members[chunk]
                 s = self.sensitive.size
                 sets[some] = random_subsets(rng, own[some], held[chunk], s, size)

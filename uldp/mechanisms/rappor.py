@@ -22,7 +22,7 @@ __all__ = ["Rappor", "UtilityOptimizedRappor"]
 
 LEAST_THETA = 1e-80
 SMALLEST_LOGARITHM = np.log(np.finfo(float).tiny)
-PRECISION = 1e-7
+PRECISION_OF_EPSILON = 1e-7
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class UtilityOptimizedRappor(SetReports):
     def _largest_epsilon_of_matrix(self) -> float:
         low = checks.LEAST_EPSILON
         high = self.epsilon
-        while high - low > PRECISION * high:
+        while high - low > PRECISION_OF_EPSILON * high:
             middle = (low + high) / 2
             fits = replace(self, epsilon=middle, theta=self._chosen)._matrix_fits_floats
             low, high = (middle, high) if fits else (low, middle)

@@ -40,7 +40,7 @@ stays the same; a draw for each value that she has held; or its first draw, what
 
 Array = NDArray[np.float64]
 
-MOST_ENTRIES = 1 << 24
+MOST_PAIRS = 1 << 24
 MOST_LISTED = 25
 DIGITS = 12
 
@@ -228,9 +228,9 @@ class Device:
         return _largest_log_ratio(np.asarray(weights, dtype=float))
 
     def _check_size(self, each: int, surveys: int) -> None:
-        if max(each, 2) ** min(surveys, MOST_LISTED) > MOST_ENTRIES:
+        if max(each, 2) ** min(surveys, MOST_LISTED) > MOST_PAIRS:
             raise ValueError(
-                f"surveys must be few enough for {MOST_ENTRIES} probabilities, got {surveys}"
+                f"surveys must be few enough for {MOST_PAIRS} probabilities, got {surveys}"
             )
 
     @cached_property
@@ -296,7 +296,7 @@ def two_layers(
     N = mechanism.nonsensitive
     sets = isinstance(mechanism, UtilityOptimizedRappor)
     draws = 2 ** min(s, MOST_LISTED) if sets else s
-    if k * draws * mechanism.output_count > MOST_ENTRIES:
+    if k * draws * mechanism.output_count > MOST_PAIRS:
         raise ValueError(f"mechanism must have few values, for its two layers, got {k}")
     perturbed: Array = _flips(s, level) if sets else _response(s, level)
     matrix = mechanism.transition_matrix()

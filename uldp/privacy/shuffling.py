@@ -56,7 +56,7 @@ Array = NDArray[np.float64]
 MOST_USERS = 10**7
 MOST_STATES = 1 << 20
 TERMS_AT_ONCE = 1 << 18
-LARGEST_EPSILON = 30.0
+LARGEST_SHUFFLED = 30.0
 ROUNDINGS = 400
 LEAST_LOGARITHM = 100.0
 EXPONENT = 41.0
@@ -123,9 +123,9 @@ class Shuffled:
                 "mechanism must have two sensitive values and a non-sensitive one, "
                 f"got {mechanism.sensitive.size} and {mechanism.nonsensitive.size}"
             )
-        if mechanism.epsilon > LARGEST_EPSILON:
+        if mechanism.epsilon > LARGEST_SHUFFLED:
             raise ValueError(
-                f"mechanism must have an ε of at most {LARGEST_EPSILON}, got {mechanism.epsilon}"
+                f"mechanism must have an ε of at most {LARGEST_SHUFFLED}, got {mechanism.epsilon}"
             )
         set_fields(self, n=n)
         self._kinds  # noqa: B018  a mechanism whose pairs differ is refused here

@@ -23,7 +23,7 @@ from uldp._numerics import checks
 from uldp.domain import PerValue, chosen_values, per_value
 from uldp.mechanisms import Mechanism
 
-__all__ = ["gain", "influence", "unforged", "users_needed", "worst_report"]
+__all__ = ["gain", "influence", "unforged", "users_for_margin", "worst_report"]
 
 Array = NDArray[np.float64]
 
@@ -136,7 +136,7 @@ def unforged(
     return (low - beta * largest) / (1 - beta), (high - beta * least) / (1 - beta)
 
 
-def users_needed(
+def users_for_margin(
     mechanism: Mechanism,
     p: PerValue,
     targets: Any,

@@ -15,7 +15,7 @@ from uldp.privacy.repetition import Keep
 __all__ = ["Plan", "plans_for_rounds"]
 
 MOST_ROUNDS = 1000
-LEAST_EPSILON = 1e-6
+LEAST_OF_A_REPORT = 1e-6
 LARGEST_TOTAL = 500.0
 
 
@@ -125,9 +125,9 @@ def plans_for_rounds(
     size = checks.whole(n, "n", least=1)
     checks.choice(loss, "loss", LOSSES)
     once = checks.flag(fixed, "fixed")
-    if not LEAST_EPSILON * T <= level <= LARGEST_TOTAL:
+    if not LEAST_OF_A_REPORT * T <= level <= LARGEST_TOTAL:
         raise ValueError(
-            f"total must be at most {LARGEST_TOTAL} and at least {LEAST_EPSILON:g} for each of "
+            f"total must be at most {LARGEST_TOTAL} and at least {LEAST_OF_A_REPORT:g} for each of "
             f"{T} surveys, got {total!r}"
         )
     found = []

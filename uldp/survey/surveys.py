@@ -39,7 +39,7 @@ from uldp.tallies import Tally
 
 __all__ = ["Reading", "Survey", "Tallies", "schema"]
 
-BYTES_AT_ONCE = 1 << 18
+MESSAGE_BYTES_AT_ONCE = 1 << 18
 SHOWN_DIGITS = 12
 MOST_BYTES = 4 * survey_file.MOST_BYTES
 
@@ -271,7 +271,7 @@ class Survey:
             accepted += 1
             box.waiting += payload
             waiting += len(payload)
-            if waiting >= BYTES_AT_ONCE:
+            if waiting >= MESSAGE_BYTES_AT_ONCE:
                 waiting = 0
                 for box in boxes:
                     box.empty()
@@ -524,7 +524,7 @@ class _Box:
         if not self.waiting:
             return
         rows = np.frombuffer(self.waiting, self.layout)
-        at_once = max(1, BYTES_AT_ONCE // self.mechanism.report_dtype.itemsize)
+        at_once = max(1, MESSAGE_BYTES_AT_ONCE // self.mechanism.report_dtype.itemsize)
         for chunk in chunks(len(rows), at_once):
             reports = rows[chunk].astype(self.mechanism.report_dtype.base)
             tally, reports = tally_of_possible(self.mechanism, reports)
