@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
 import {
   collect, entryVariance, l2WithoutReplacement, likelihoods, losses, lossesWithin, plan, printed, projected,
-  revealedShare, saddle, sample, simulate, supportOf, talliesFile, usersNeeded, worstMass,
+  revealedShare, saddle, sample, simulate, supportOf, talliesFile, usersNeeded, worstLoss, worstMass,
 } from "../book/_live/model.mjs";
 
 const HEADER_BYTES = 48;
@@ -255,7 +255,7 @@ const TASKS = {
       const { theta, sizes } = file.questions[0];
       const support = ["uBD", "uHR"].includes(question.mechanism) ? null : supportOf(question);
       const revealed = revealedShare(question);
-      const users = ["l1", "l2"].map((loss) => usersNeeded(question, loss, 0.1));
+      const users = ["l1", "l2"].map((loss) => usersNeeded(worstLoss(question, loss), loss, 0.1));
       const entries = [0, k - 1].map((x) =>
         [0, 0.3, 1].map((share) => entryVariance(question, x, share)),
       );

@@ -227,7 +227,7 @@ def test_every_control_moves_by_keys_and_the_address_brings_it_back(opened: Any)
             kind = control.evaluate("e => e.type")
             focused = control.locator("input:checked") if kind == "fieldset" else control
             focused.focus()
-            ring = focused.locator("xpath=..") if kind == "fieldset" else focused
+            ring = focused.locator("+ span") if kind == "fieldset" else focused
             assert ring.evaluate("e => getComputedStyle(e).outlineWidth") != "0px"
             if kind == "submit" or kind == "button":
                 tab.keyboard.press("Enter")

@@ -1,7 +1,7 @@
 // The explorer: how many people a survey needs, how exact it is, and how private.
 
 import {
-  believed, entryVariance, revealedShare, saddle, suspicion, usersFor, worstLoss,
+  believed, entryVariance, revealedShare, saddle, suspicion, usersNeeded, worstLoss,
 } from "./model.mjs";
 import {
   EPSILONS, PEOPLE, PLAIN, Panel, alongEpsilon, bold, choice, element, fewLetters, geometric, heads,
@@ -61,7 +61,7 @@ function suspectedAfter(one, at) {
 
 /** What is told of a mechanism: how it is computed, and how it is written. */
 const QUANTITIES = {
-  users: [({ l1 }, { target }) => usersFor(l1, "l1", 2 * target), heads],
+  users: [({ l1 }, { target }) => usersNeeded(l1, "l1", 2 * target), heads],
   tv: [({ l1 }, { people }) => l1 / Math.sqrt(people) / 2, written],
   mse: [mseOf, written],
   excess: [(one, at) => mseOf(one, at) / limitOf(at), written],

@@ -53,7 +53,7 @@ export function talliesFile(survey, tallies) {
 }
 
 /** What a collector keeps of the reports to a question: their number, and counts. */
-export class Tally {
+class Tally {
   #decoder;
   #classes;
 
@@ -541,17 +541,12 @@ export function entryVariance(question, value, share) {
   return decoderOf(question).varianceAt(isSensitive, share, ofClass);
 }
 
-/** The least number of users whose expected "l1" or "l2" loss is at most the target for every p. */
-export function usersNeeded(question, loss, target) {
-  return usersFor(worstLoss(question, loss), loss, target);
-}
-
 /** The "l1" or "l2" loss of one user where it is largest; that of n is smaller by √n or n. */
 export const worstLoss = (question, loss) =>
   lossesWithin(question, worstMass(question, loss), 1)[loss];
 
-/** The same number of users, from the worst loss of one. */
-export function usersFor(ofOne, loss, target) {
+/** The least number of users whose loss is at most the target for every p, by that of one. */
+export function usersNeeded(ofOne, loss, target) {
   const ratio = (ofOne / target) ** (loss === "l1" ? 2 : 1);
   return Math.max(1, Math.ceil(ratio * (1 - ROUNDING)));
 }
@@ -615,7 +610,7 @@ export function revealedShare(question) {
 }
 
 /** The θ of uRAP with the least worst-case l2 loss, for s of at least 1. */
-export function bestTheta(s, nu, epsilon) {
+function bestTheta(s, nu, epsilon) {
   const [shrink, growth] = [Math.exp(-epsilon), -Math.expm1(-epsilon)];
   const logOdds = (mass) => {
     const excess = Math.log((growth * (1 + mass * shrink)) / (s - mass + mass * shrink));
