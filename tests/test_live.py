@@ -346,6 +346,34 @@ def test_values_are_read_with_the_pointer_and_by_keys(opened: Any) -> None:
     assert not complaints
 
 
+def test_a_finger_that_scrolls_moves_nothing(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True)
+    tab = context.new_page()
+    tab.goto(f"{address}/light.html{FEW_PEOPLE}")
+    settle(tab)
+    plot = tab.locator("div.live[data-part=explorer] .live-plot")
+    plot.evaluate("e => e.scrollIntoView({ block: 'center' })")
+    screen = context.new_cdp_session(tab)
+    epsilon = tab.locator("#live-explorer-epsilon")
+
+    def swipe(across: int, down: int) -> str | None:
+        box = plot.bounding_box()
+        x, y = box["x"] + box["width"] / 4, box["y"] + box["height"] / 2
+        for i in range(11):
+            kind = "touchMove" if i else "touchStart"
+            point = {"x": x + across * i / 10, "y": y + down * i / 10}
+            screen.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        screen.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        tab.wait_for_timeout(50)
+        settle(tab)
+        return epsilon.get_attribute("aria-valuetext")
+
+    first = epsilon.get_attribute("aria-valuetext")
+    assert swipe(0, -150) == first
+    assert swipe(150, 0) not in (first, None)
+    context.close()
+
+
 def test_what_stands_below_a_part_stays_where_it_is(opened: Any) -> None:
     """Whatever is chosen, and whatever its text is."""
     tab, _ = opened

@@ -9,6 +9,7 @@ const GAP = 24;
 const NARROWEST_PANEL = 280;
 const REST = 160; // milliseconds without a move, after which the hand rests
 const TOO_OFTEN = 2000;
+const SLACK = 8; // pixels across, below which a finger may be about to scroll
 
 // --- elements ------------------------------------------------------------------------------------
 
@@ -565,10 +566,17 @@ class Reader {
       if (isPressed && moves) part.move(moves, reading.values[index]);
       else this.#at(index);
     };
-    place.addEventListener("pointerdown", ({ pointerId }) => place.setPointerCapture(pointerId));
-    place.addEventListener("pointermove", (event) =>
-      follow(event, event.buttons > 0 && place.hasPointerCapture(event.pointerId)));
-    place.addEventListener("click", (event) => follow(event, true)); // not of a scrolling finger
+    let from; // where a finger that scrolls begins, too
+    place.addEventListener("pointerdown", ({ clientX, pointerId }) => {
+      from = clientX;
+      place.setPointerCapture(pointerId);
+    });
+    place.addEventListener("pointermove", (event) => {
+      const { buttons, clientX, pointerId } = event;
+      const isPressed = buttons > 0 && place.hasPointerCapture(pointerId);
+      follow(event, isPressed && Math.abs(clientX - from) > SLACK);
+    });
+    place.addEventListener("click", (event) => follow(event, true));
     place.addEventListener("pointerleave", () => this.#leave());
     place.addEventListener("focusout", () => this.#leave());
     place.addEventListener("focusin", () => this.#at(this.index));
