@@ -15,13 +15,14 @@ the section says of its machine's seconds, and its conclusion "very effective", 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, product
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from pandas import DataFrame
+from pandas import DataFrame, read_csv
 
 import verdicts as v
-from uldp.paper.experiments import KNOWLEDGE, NO_PRIVACY
+from uldp.paper.experiments import KNOWLEDGE, NO_PRIVACY, read_table
 
 Tables = Mapping[str, DataFrame]
 Comparisons = Callable[[Tables], DataFrame]
@@ -592,3 +593,94 @@ def similar_in_mse(tables: Tables) -> DataFrame:
     losses = [by_mechanism(cases, [NEW], point, loss) for loss in ("tv", "mse")]
     parts.append(same_order(*losses).assign(figure="fig8"))
     return v.stacked(parts)
+
+
+class Judged(NamedTuple):
+    """A claim with its comparisons and how many are for it, against it and undecided."""
+
+    claim: Claim
+    comparisons: DataFrame
+    counts: v.Counts
+
+
+ACROSS = {
+    "Figure 6": ("sensitive", "s"),
+    "Figure 7": ("attributes", "attributes"),
+    "Running time": ("attributes", "attributes"),
+    "Table 1": ("epsilon", "ε"),
+}
+APART = ("figure", "number", "pair", "mechanism", "knowledge", "estimator")
+NAMES = {"empirical": "emp", "threshold": "emp+thr", "em": "EM", "none": "(I)", "places": "(II)"}
+
+
+def read_tables(folder: Path) -> dict[str, DataFrame]:
+    """Return the tables that the claims are judged from, in a clone of the repository."""
+    names = ("fig5", "fig6", "fig7", "fig8", "table1")
+    tables = {name: read_table(folder / f"results/{name}.csv") for name in names}
+    time = read_csv(folder / "benchmarks/results/running_time.csv", comment="#")
+    return tables | {"time": time}
+
+
+def judge(tables: Tables) -> dict[int, Judged]:
+    """Return all claims by their numbers, judged from the tables."""
+    judged = {}
+    for each in CLAIMS:
+        comparisons = each.comparisons(tables)
+        judged[each.number] = Judged(each, comparisons, v.tally(comparisons))
+    return judged
+
+
+def summary(judged: Mapping[int, Judged]) -> str:
+    """Write which claims hold, which mostly, and from which this book's data differ."""
+    lines = []
+    for word in (v.HOLDS, v.MOSTLY, v.DIFFERS, v.UNDECIDED):
+        numbers = [str(number) for number, each in judged.items() if each.counts.word == word]
+        if numbers:
+            lines.append(f"{word} ({len(numbers)}): {', '.join(numbers)}")
+    return "\n".join(lines)
+
+
+def told_apart_by(table: DataFrame) -> list[str]:
+    """Return two columns that tell comparisons apart, neither of which follows from the other."""
+    found: list[str] = []
+    groups = 1
+    for name in APART:
+        if name in table:
+            finer = len(table[[*found, name]].drop_duplicates())
+            if finer > groups:
+                found.append(name)
+                groups = finer
+    return found[:2]
+
+
+def exceptions(judged: Judged) -> str:
+    """Write how many comparisons are against a claim, by what tells them apart, and where."""
+    table = judged.comparisons
+    against = table[v.outcomes(table) < 0]
+    across, letter = ACROSS.get(judged.claim.where, ("epsilon", "ε"))
+    written = []
+    for key, rows in against.groupby(told_apart_by(table), sort=False):
+        name = ", ".join(NAMES.get(str(each), str(each)) for each in key)
+        ends = sorted({f"{end:.3g}" for end in (rows[across].min(), rows[across].max())}, key=float)
+        written.append(f"{name}: {len(rows)} ({letter} = {' to '.join(ends)})")
+    return "; ".join(written)
+
+
+def rows(judged: Mapping[int, Judged], numbers: Sequence[int]) -> list[list[object]]:
+    """Return a row of HTML for each of some claims: what it says, its verdict, and by how much.
+
+    The exceptions are listed for those that hold mostly.
+    """
+    table: list[list[object]] = []
+    for number in numbers:
+        claim, comparisons, counts = judged[number]
+        verdict = f"<b>{counts.word}</b>: {counts}"
+        if counts.word == v.MOSTLY:
+            verdict += f"; against: {exceptions(judged[number])}"
+        ratio = comparisons["ratio"]
+        span = f"{ratio.median():.3g} ({ratio.min():.3g} to {ratio.max():.3g})"
+        table.append([number, f"{claim.says}<br><em>{claim.asked}</em>", verdict, span])
+    return table
+
+
+HEADERS = ("", "the paper, and what is asked", "here", "typical ratio (least to largest)")

@@ -1,53 +1,17 @@
-"""How the chapter on experiments judges what the paper says: by measured ratios, with errors.
+"""How the paper's claims on its experiments are judged: by measured ratios, with errors, by a rule.
 
 It lies beside the notebooks, which run in this folder. A comparison is a ratio of two mean losses
-and a bound. It is decided where their distance is more than chance explains, and open otherwise. So
-is each that rests on a single realization, which has no standard error.
+and a bound. It is decided where the two are more than two standard errors apart, and undecided
+otherwise. So is each that rests on a single realization, which has no standard error.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame, concat
-from scipy import stats
-
-RATE = 0.01
-"""Probability that chance decides any of a claim's comparisons wrongly, were the means normal."""
-
-HOLDS, CONDITION, DIFFERS, OPEN = "holds", "with a condition", "differs", "open"
-
-
-class Decided(NamedTuple):
-    """How many comparisons speak for a claim, how many against it, and how many are open."""
-
-    yes: int = 0
-    no: int = 0
-    open: int = 0
-
-    def __str__(self) -> str:
-        """Write the three numbers."""
-        return f"{self.yes} for, {self.no} against, {self.open} open"
-
-    @property
-    def supported(self) -> bool:
-        """Whether none speaks against the claim, and not fewer for it than are open."""
-        return not self.no and self.yes >= max(self.open, 1)
-
-
-class Finding(NamedTuple):
-    """A claim of the paper with its verdict here."""
-
-    number: int
-    claim: str
-    verdict: str
-    decided: Decided
-    evidence: str
-
-
-Groups = Mapping[str, Decided]
 
 SHARE = 0.95
 """A claim holds if at least this share of its decided comparisons is in its favour."""
@@ -58,7 +22,7 @@ FAR = 1.05
 ERRORS = 2
 """A comparison is decided where the bound is more than so many standard errors away."""
 
-MOSTLY, UNDECIDED = "mostly", "undecided"
+HOLDS, MOSTLY, DIFFERS, UNDECIDED = "holds", "mostly", "differs", "undecided"
 
 
 class Counts(NamedTuple):
@@ -68,6 +32,10 @@ class Counts(NamedTuple):
     no: int
     undecided: int
     far: int
+
+    def __str__(self) -> str:
+        """Write the first three."""
+        return f"{self.yes} for, {self.no} against, {self.undecided} undecided"
 
     @property
     def word(self) -> str:
@@ -124,8 +92,8 @@ def up_to_ln_k(table: DataFrame) -> DataFrame:
 def ratios(above: DataFrame, below: DataFrame, on: Sequence[str], loss: str = "tv") -> DataFrame:
     """Return the mean losses of some rows divided by those of others that agree in some columns.
 
-    The columns are those of `above`, with "ratio", "error", which is the standard error of its
-    logarithm as if the two means were independent, and "realizations", the fewer of the two.
+    The columns are those of `above`, with "ratio" and "error", which is the standard error of its
+    logarithm as if the two means were independent; a mean of one realization has none.
     """
     mean, error = loss, f"{loss}_error"
     other = below[[*on, mean, error, "realizations"]]
@@ -133,10 +101,10 @@ def ratios(above: DataFrame, below: DataFrame, on: Sequence[str], loss: str = "t
     if len(pairs) != len(above) or not len(pairs):
         raise ValueError(f"{len(above)} rows to compare, {len(pairs)} pairs")
     relative = [pairs[error + side] / pairs[mean + side] for side in ("", "_below")]
+    fewer = pairs[["realizations", "realizations_below"]].min(axis=1)
     return pairs[list(above.columns.drop("realizations"))].assign(
         ratio=pairs[mean] / pairs[f"{mean}_below"],
-        error=np.hypot(*relative),
-        realizations=pairs[["realizations", "realizations_below"]].min(axis=1),
+        error=np.where(fewer > 1, np.hypot(*relative), math.inf),
     )
 
 
@@ -152,100 +120,14 @@ def entry(table: DataFrame, **wanted: object) -> str:
 
 def quotients(above: DataFrame, below: DataFrame, on: Sequence[str]) -> DataFrame:
     """Return ratios divided by others that agree in some columns, in the form of `ratios`."""
-    other = below[[*on, "ratio", "error", "realizations"]]
+    other = below[[*on, "ratio", "error"]]
     pairs = above.merge(other, on=list(on), suffixes=("", "_below"))
     return pairs[list(above.columns)].assign(
         ratio=pairs["ratio"] / pairs["ratio_below"],
         error=np.hypot(pairs["error"], pairs["error_below"]),
-        realizations=pairs[["realizations", "realizations_below"]].min(axis=1),
     )
-
-
-def signs(distance: ArrayLike, error: ArrayLike, realizations: ArrayLike) -> NDArray[np.int_]:
-    """Return the sign of each distance from 0 that chance does not explain, else 0.
-
-    With a probability of at least 1 - `RATE` none of them is wrong, by Student's t.
-    """
-    far, wide, times = np.broadcast_arrays(distance, error, np.asarray(realizations))
-    limit = stats.t.isf(RATE / (2 * max(far.size, 1)), np.maximum(times - 1, 1))
-    known = (times > 1) & np.isfinite(wide)
-    return np.where(known & (np.abs(far) > limit * wide), np.sign(far), 0).astype(int)
-
-
-def count(found: ArrayLike) -> Decided:
-    """Count the signs of comparisons: 1 speaks for a claim, -1 against it."""
-    of = np.asarray(found)
-    return Decided(int((of > 0).sum()), int((of < 0).sum()), int((of == 0).sum()))
-
-
-def exceed(table: DataFrame, bound: float = 1.0, by: str = "estimator") -> dict[str, Decided]:
-    """Count the ratios that are above a bound, by the entries of a column."""
-    return _by(table, _beside(table, bound), by)
-
-
-def stay_below(table: DataFrame, bound: float, by: str = "estimator") -> dict[str, Decided]:
-    """Count the ratios that are below a bound, by the entries of a column."""
-    return _by(table, -_beside(table, bound), by)
-
-
-def stay_within(table: DataFrame, bound: float, by: str = "estimator") -> dict[str, Decided]:
-    """Count the ratios that are between a bound and its inverse, by the entries of a column."""
-    inside = np.minimum(-_beside(table, bound), _beside(table, 1 / bound))
-    return _by(table, inside, by)
-
-
-def total(groups: Groups) -> Decided:
-    """Add up the counts."""
-    return Decided(*(sum(each) for each in zip(*groups.values(), strict=True)))
-
-
-def judge(
-    number: int,
-    claim: str,
-    groups: Groups,
-    evidence: str,
-    condition: str = "",
-    within: Groups | None = None,
-) -> Finding:
-    """Return a finding with its verdict.
-
-    A claim holds if its comparisons support it in each group; with a condition, if those `within`
-    it do together. It is open if nothing speaks against it, and differs otherwise.
-    """
-    decided = total(groups)
-    verdict = DIFFERS if decided.no else OPEN
-    told = f"{evidence}; {decided}"
-    if all(each.supported for each in groups.values()):
-        verdict = HOLDS
-    elif within is not None and total(within).supported:
-        verdict = CONDITION
-        told = f"{condition}: {total(within)}; {evidence}"
-    return Finding(number, claim, verdict, decided, told)
-
-
-def disagreements(findings: Iterable[Finding], said: Mapping[int, str]) -> list[str]:
-    """Return a line for each finding whose verdict is not what the text says."""
-    found = {each.number: each for each in findings}
-    lines = [
-        f"Finding {number} ({each.claim}): the text says {said.get(number, 'nothing')!r}, the "
-        f"tables say {each.verdict!r}: {each.decided}; {each.evidence}"
-        for number, each in found.items()
-        if each.verdict != said.get(number)
-    ]
-    missing = sorted(said.keys() - found.keys())
-    return lines + [f"Finding {number} is not judged" for number in missing]
 
 
 def stacked(parts: Iterable[DataFrame]) -> DataFrame:
     """Return one table of several."""
     return concat(parts, ignore_index=True)
-
-
-def _beside(table: DataFrame, bound: float) -> NDArray[np.int_]:
-    """Return the signs of logarithms of ratios over a bound, all of them one family."""
-    return signs(np.log(table["ratio"] / bound), table["error"], table["realizations"])
-
-
-def _by(table: DataFrame, found: NDArray[np.int_], column: str) -> dict[str, Decided]:
-    names = table[column].to_numpy()
-    return {str(name): count(found[names == name]) for name in dict.fromkeys(names)}

@@ -169,18 +169,6 @@ def test_a_folder_that_is_no_clone_has_no_origin(tmp_path: Path) -> None:
     assert extension("launch").origin(tmp_path) == ""
 
 
-def test_the_errata_count_the_verdicts_of_the_experiments() -> None:
-    experiments = nbformat.read(ROOT / "notebooks" / "experiments.ipynb", as_version=4)
-    printed = "\n".join(texts(experiments))
-    verdicts = dict(re.findall(r"^(holds|with a condition|differs) \((\d+)\): ", printed, re.M))
-    errata = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
-    assert verdicts["differs"] == "0"
-    assert (
-        f"of {sum(map(int, verdicts.values()))}, {verdicts['holds']} hold "
-        f"and {verdicts['with a condition']} with a condition"
-    ) in errata
-
-
 def test_the_picture_of_the_readme_is_the_first_of_the_quick_start() -> None:
     quick_start = nbformat.read(ROOT / "notebooks" / "quickstart.ipynb", as_version=4)
     images = (output.get("data", {}).get("image/png") for output in outputs(quick_start))

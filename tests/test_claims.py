@@ -1,8 +1,10 @@
 """The claims of the paper are lists of comparisons: all that a sentence names, judged by a rule."""
 
+import re
 import sys
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -143,3 +145,78 @@ def test_comparisons_follow_the_losses(shuffled) -> None:
     with_urr = table["pair"].str.endswith("uRR")
     assert v.tally(table[with_urr]).word == v.HOLDS
     assert v.tally(table[~with_urr]).word == v.DIFFERS
+
+
+@pytest.fixture(scope="module")
+def judged() -> dict[int, claims.Judged]:
+    """The claims, judged from the tables in the repository."""
+    return claims.judge(claims.read_tables(ROOT))
+
+
+def numbers(judged: dict[int, claims.Judged], word: str) -> list[int]:
+    return [number for number, each in judged.items() if each.counts.word == word]
+
+
+def test_front_page_and_errata_count_the_verdicts(judged) -> None:
+    holds, mostly, differs = (len(numbers(judged, w)) for w in (v.HOLDS, v.MOSTLY, v.DIFFERS))
+    assert holds + mostly + differs == len(judged)
+    counted = f"of {len(judged)} claims, {holds} hold, {mostly} hold mostly and {differs} differ"
+    for page in ("welcome.md", "errata.md"):
+        text = (ROOT / "book" / page).read_text(encoding="utf-8")
+        assert counted in re.sub(r"\s+", " ", text), f"{page} must say: {counted}"
+
+
+@pytest.mark.parametrize(
+    ("says", "name"),
+    [
+        ("by one or two orders of magnitude", "orders_of_magnitude"),
+        ("knowledge of the tags does not matter", "alike_below_one"),
+        ("the loss and the two terms of Theorem 1, as numbers", "numbers_of_table_1"),
+    ],
+)
+def test_the_front_page_has_the_verdicts_of_the_claims_it_names(says, name, judged) -> None:
+    front = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
+    (row,) = [line for line in front.splitlines() if says in line]
+    (word,) = [each.counts.word for each in judged.values() if comparisons_of(each) == name]
+    assert row.split(" | ")[2] == word
+
+
+def comparisons_of(judged: claims.Judged) -> str:
+    return judged.claim.comparisons.__name__
+
+
+def test_exceptions_are_listed_of_what_holds_mostly(judged) -> None:
+    """With the number of comparisons that are against the claim, each once."""
+    for row in claims.rows(judged, list(judged)):
+        counts = judged[row[0]].counts
+        assert f"<b>{counts.word}</b>: {counts}" in row[2]
+        listed = re.findall(r": (\d+) \(", row[2])
+        assert sum(map(int, listed)) == (counts.no if counts.word == v.MOSTLY else 0)
+
+
+def test_the_summary_has_each_claim_once(judged) -> None:
+    lines = [re.fullmatch(r"(\w+) \((\d+)\): (.*)", x) for x in claims.summary(judged).split("\n")]
+    listed = {line[1]: [int(number) for number in line[3].split(", ")] for line in lines}
+    assert listed == {word: numbers(judged, word) for word in listed}
+    assert sorted(number for each in listed.values() for number in each) == sorted(judged)
+
+
+def test_verdicts_follow_the_tables(judged) -> None:
+    """If uRAP's TV were a tenth at ε = 0.1 in Figure 6, it would be best, with no exception."""
+    tables = claims.read_tables(ROOT)
+    small = (tables["fig6"]["mechanism"] == "uRAP") & (tables["fig6"]["epsilon"] == 0.1)
+    tables["fig6"].loc[small, ["tv", "tv_error"]] /= 10
+    (before,) = [each for each in judged.values() if comparisons_of(each) == "best_at_high_privacy"]
+    assert before.counts.word == v.MOSTLY
+    assert v.tally(before.claim.comparisons(tables)).word == v.HOLDS
+
+
+def test_the_chapters_show_every_claim(judged) -> None:
+    """In a table of the chapter on a common mechanism or of that on personalized ones."""
+    shown = set()
+    for name in ("experiments", "personalized_experiments"):
+        chapter = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+        source = "\n".join(cell.source for cell in chapter.cells)
+        for call in re.findall(r"^report\((.*)\)$", source, re.M):
+            shown |= set(eval(f"[{call}]"))
+    assert shown == set(judged)

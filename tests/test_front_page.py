@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 FRONT = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ERRATA = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
-VERDICTS = {"holds", "needs a reading", "repaired", "sharper", "differs"}
+VERDICTS = {"holds", "needs a reading", "repaired", "sharper", "mostly", "differs"}
 NOTEBOOKS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["cells"]
     for path in (ROOT / "notebooks").glob("*.ipynb")
@@ -78,12 +78,6 @@ def test_the_verdicts_are_those_of_the_errata() -> None:
             if number.startswith(kind) and "repaired" in verdicts
         }
         assert repaired == numbers_of_the_paper(wrong_steps, kind)
-
-
-def test_the_claims_of_the_experiments_are_counted_as_in_the_errata() -> None:
-    counted = re.search(r"of (\d+) claims, (\d+) hold and (\d+) with a condition", FRONT)
-    assert counted
-    assert "of {}, {} hold and {} with a condition".format(*counted.groups()) in ERRATA
 
 
 def claimed() -> dict[str, str]:
