@@ -666,6 +666,11 @@ def exceptions(judged: Judged) -> str:
     return "; ".join(written)
 
 
+def plain(number: float) -> str:
+    """Write three digits of a number without an exponent."""
+    return f"{number:.3g}" if number < 1000 else f"{float(f'{number:.3g}'):,.0f}"
+
+
 def rows(judged: Mapping[int, Judged], numbers: Sequence[int]) -> list[list[object]]:
     """Return a row of HTML for each of some claims: what it says, its verdict, and by how much.
 
@@ -674,13 +679,13 @@ def rows(judged: Mapping[int, Judged], numbers: Sequence[int]) -> list[list[obje
     table: list[list[object]] = []
     for number in numbers:
         claim, comparisons, counts = judged[number]
-        verdict = f"<b>{counts.word}</b>: {counts}"
-        if counts.word == v.MOSTLY:
-            verdict += f"; against: {exceptions(judged[number])}"
         ratio = comparisons["ratio"]
-        span = f"{ratio.median():.3g} ({ratio.min():.3g} to {ratio.max():.3g})"
-        table.append([number, f"{claim.says}<br><em>{claim.asked}</em>", verdict, span])
+        typical, least, largest = map(plain, (ratio.median(), ratio.min(), ratio.max()))
+        lines = [f"<b>{counts.word}</b>: {counts}", f"typically {typical}; {least} to {largest}"]
+        if counts.word == v.MOSTLY:
+            lines.append(f"against: {exceptions(judged[number])}")
+        table.append([number, f"{claim.says}<br><em>{claim.asked}</em>", "<br>".join(lines)])
     return table
 
 
-HEADERS = ("", "the paper, and what is asked", "here", "typical ratio (least to largest)")
+HEADERS = ("", "the paper, and what is asked", "here")
