@@ -19,7 +19,7 @@ const TARGETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 const BELIEFS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99];
 const OFTEN = [1, 2, 15, 76];
 const NARROW = 480;
-const EVERY = 3; // of the levels of ε while a hand moves
+const [EVERY, EVERY_OF_MANY] = [3, 6]; // of the levels of ε while a hand moves, for many answers
 
 /** Numbers of sensitive answers where the slider stops. */
 function stops({ k }) {
@@ -160,8 +160,9 @@ part("explorer", {
     const [, drawn, y] = QUESTIONS[ask];
     const valueOf = (key, name, at) => QUANTITIES[key][0](design(name, at), at);
     const of = (name) => valueOf(drawn, name, state);
+    const every = state.k < 1000 ? EVERY : EVERY_OF_MANY;
     const grid = draft
-      ? EPSILONS.filter((one, i) => i % EVERY === 0 || one === EPSILONS.at(-1)) : EPSILONS;
+      ? EPSILONS.filter((one, i) => i % every === 0 || one === EPSILONS.at(-1)) : EPSILONS;
     const names = ask === "private" ? DRAWN : [...DRAWN, NOTHING];
     const curves = Object.fromEntries(names.map((name) =>
       [name, grid.map((one) => valueOf(drawn, name, { ...state, epsilon: one }))]));

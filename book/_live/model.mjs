@@ -208,11 +208,17 @@ function numberIn(bytes, start) {
   return number;
 }
 
+const known = new WeakMap();
+
+/** The sensitive values of a question, and the others. */
 function classes(question) {
-  const sensitive = question.sensitiveValues;
-  const isSensitive = new Set(sensitive);
-  const all = Array.from({ length: question.size }, (_, value) => value);
-  return [sensitive, all.filter((value) => !isSensitive.has(value))];
+  if (!known.has(question)) {
+    const sensitive = question.sensitiveValues;
+    const isSensitive = new Set(sensitive);
+    const all = Array.from({ length: question.size }, (_, value) => value);
+    known.set(question, [sensitive, all.filter((value) => !isSensitive.has(value))]);
+  }
+  return known.get(question);
 }
 
 // --- RR, uRR, RAPPOR, uRAP: each entry is affine in one binomial count ---------------------------
@@ -240,9 +246,12 @@ function supportLaws({ mechanism, decisions, epsilon }, s) {
 
 function supportDecoder(question) {
   const [sensitive] = classes(question);
-  const isSensitive = new Set(sensitive);
   const [ofSensitive, ofOthers] = supportLaws(question, sensitive.length);
-  const law = (value) => (isSensitive.has(value) ? ofSensitive : ofOthers);
+  let isSensitive;
+  const law = (value) => {
+    isSensitive ??= new Set(sensitive);
+    return isSensitive.has(value) ? ofSensitive : ofOthers;
+  };
   const supported = (p, value) => {
     const { own, notOwn, other, notOther } = law(value);
     return [own * p + other * (1 - p), notOwn * p + notOther * (1 - p)];
