@@ -5,6 +5,8 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 BUILD_BOOK := $(BIN)/jupyter-book build . --all -W -n --keep-going
 CONFIGURE = sed -e 's|execute_notebooks: force|execute_notebooks: $(1)|' -e 's|\./book/_ext|../book/_ext|' _config.yml
+NBVAL = $(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 300
+PAPER = $(shell awk '/caption:/ {on = /The paper$$/} on && /file:/ {print $$3}' _toc.yml)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 CACHE := $(CURDIR)/_build/.jupyter_cache
 
@@ -22,7 +24,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage fuzz lint stored-book notebooks dist alone clean
+.PHONY: help book pdf test accessibility coverage fuzz lint paper stored-book notebooks dist alone clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +43,15 @@ pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromi
 
 test: $(INSTALLED) ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
 	$(MAKE) --jobs 2 --output-sync lint stored-book
-	$(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 120 tests notebooks
+	$(NBVAL) tests notebooks
+
+paper: $(INSTALLED) ## Build the part "The paper" with its index, and compare its notebooks' outputs
+	@mkdir -p _build
+	$(call CONFIGURE,"off") > _build/stored.yml
+	printf '%s\n' 'format: jb-book' 'root: book/statements' 'chapters:' > _build/paper.yml
+	printf '  - file: %s\n' $(PAPER) >> _build/paper.yml
+	$(BIN)/jupyter-book build . --quiet --path-output _build/paper --toc _build/paper.yml --config _build/stored.yml
+	$(NBVAL) $(PAPER:=.ipynb)
 
 fuzz: $(INSTALLED) ## Give 100,000 changed files and messages to Python and the client; time draws by class
 	$(BIN)/python tests/fuzz.py

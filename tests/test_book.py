@@ -14,7 +14,6 @@ from nbformat import NotebookNode
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LONGEST_CELL = 45  # lines: about one screen
 MACHINE_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|tmp|Users)/|\b[A-Z]:\\Users\\")
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
@@ -104,11 +103,6 @@ def test_metadata_holds_no_time_and_no_version(notebook: NotebookNode) -> None:
     metadata = [notebook.metadata, *(cell.metadata for cell in notebook.cells)]
     assert not TIMESTAMP.search(json.dumps(metadata))
     assert "version" not in notebook.metadata.language_info
-
-
-def test_code_cells_fit_on_a_screen(notebook: NotebookNode) -> None:
-    lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
-    assert max(lengths) <= LONGEST_CELL
 
 
 def test_every_image_is_described_in_words(notebook: NotebookNode) -> None:

@@ -57,13 +57,6 @@ def test_folded_cells_say_what_they_are(chapter):
                 assert cell["outputs"], source(cell)
 
 
-def test_exercises_are_three_to_five_with_folded_solutions(chapter):
-    text = "\n".join(map(source, cells(chapter)))
-    labels = re.findall(r"{exercise-start}[^\n]*\n:label: (\S+)", text)
-    assert 3 <= len(labels) <= 5
-    assert re.findall(r"{solution-start} (\S+)\n:class: dropdown", text) == labels
-
-
 def test_a_picture_comes_before_the_second_section(chapter):
     """Its place in pixels is measured on the built page, where there is a browser."""
     before = []
