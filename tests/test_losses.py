@@ -7,6 +7,7 @@ from cases import MECHANISMS
 from hypothesis import given, strategies as st
 
 import uldp
+from uldp.losses import total_variance
 
 mpmath.mp.dps = 60
 
@@ -85,6 +86,22 @@ def test_uRAP_loss_at_any_theta(epsilon, theta, weights, data):
     expected = (Q / t + P / (1 - t)) / (E - 1) ** 2 - mpmath.fsum(x**2 for x in exactly(p))
     mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(k, sensitive=sensitive), epsilon, theta)
     assert mechanism.l2_loss(p, 1) == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
+def test_largest_variance_of_a_total_is_attained_and_not_passed(make):
+    """At the maximum p* the gradient vanishes on the face of p*, and the curvature is -2 w w^T.
+
+    Some p of the grid on that face is at most one step off in each entry, so its variance is less
+    by (w · (p - p*))² only, which is at most (3 steps of the range of w)².
+    """
+    mechanism = make(uldp.Domain(3, sensitive=[0]), 1.0)
+    steps = 20
+    grid = [(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]
+    for weights in ([1.0, 0.0, 0.0], [1.0, 2.0, 4.0], [-3.0, 0.5, 0.2]):
+        attained = max(total_variance(mechanism, weights, np.array(p) / steps) for p in grid)
+        found = total_variance(mechanism, weights)
+        assert attained * (1 - 1e-9) <= found <= attained + (3 * np.ptp(weights) / steps) ** 2
 
 
 @pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
