@@ -49,7 +49,7 @@ paper: $(INSTALLED) ## Build the part "The paper" with its index, and compare it
 	@mkdir -p _build
 	$(call CONFIGURE,"off") > _build/stored.yml
 	printf '%s\n' 'format: jb-book' 'root: book/statements' 'chapters:' > _build/paper.yml
-	printf '  - file: %s\n' $(PAPER) >> _build/paper.yml
+	printf '  - file: %s\n' $(PAPER) book/notation book/errata book/data book/bibliography >> _build/paper.yml
 	$(BIN)/jupyter-book build . --quiet --path-output _build/paper --toc _build/paper.yml --config _build/stored.yml
 	$(NBVAL) $(PAPER:=.ipynb)
 

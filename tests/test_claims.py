@@ -157,30 +157,6 @@ def numbers(judged: dict[int, claims.Judged], word: str) -> list[int]:
     return [number for number, each in judged.items() if each.counts.word == word]
 
 
-def test_front_page_and_errata_count_the_verdicts(judged) -> None:
-    holds, mostly, differs = (len(numbers(judged, w)) for w in (v.HOLDS, v.MOSTLY, v.DIFFERS))
-    assert holds + mostly + differs == len(judged)
-    counted = f"of {len(judged)} claims, {holds} hold, {mostly} hold mostly and {differs} differ"
-    for page in ("welcome.md", "errata.md"):
-        text = (ROOT / "book" / page).read_text(encoding="utf-8")
-        assert counted in re.sub(r"\s+", " ", text), f"{page} must say: {counted}"
-
-
-@pytest.mark.parametrize(
-    ("says", "name"),
-    [
-        ("by one or two orders of magnitude", "orders_of_magnitude"),
-        ("knowledge of the tags does not matter", "alike_below_one"),
-        ("the loss and the two terms of Theorem 1, as numbers", "numbers_of_table_1"),
-    ],
-)
-def test_the_front_page_has_the_verdicts_of_the_claims_it_names(says, name, judged) -> None:
-    front = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
-    (row,) = [line for line in front.splitlines() if says in line]
-    (word,) = [each.counts.word for each in judged.values() if comparisons_of(each) == name]
-    assert row.split(" | ")[2] == word
-
-
 def comparisons_of(judged: claims.Judged) -> str:
     return judged.claim.comparisons.__name__
 

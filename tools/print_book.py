@@ -11,11 +11,15 @@ from playwright.sync_api import Page as Tab, sync_playwright
 BUILD = Path(__file__).parents[1] / "_build"
 LONGEST_WAIT = 600_000  # ms: the formulas of the whole book take a busy machine a minute
 
+NUMBERED = "#jb-print-toc a, #the-paper-s-statements-and-figures td:last-child a"
+"""Links that show the page they lead to: the contents, and the index of the paper's statements."""
+
 PREPARE = """
-async () => {
+async (numbered) => {
   await MathJax.startup.promise
   for (const link of document.querySelectorAll("a[href]:not([href^=https])"))
     link.hash ? link.setAttribute("href", link.hash) : link.removeAttribute("href")
+  for (const link of document.querySelectorAll(numbered)) link.dataset.page = "000"
   const style = document.head.appendChild(document.createElement("style"))
   const chapters = [...document.querySelectorAll("#jb-print-toc a")]
   style.textContent = chapters.map((chapter, i) => {
@@ -25,12 +29,12 @@ async () => {
   }).join("\\n")
 }
 """
-"""Lead all links into the page or to the web; put a chapter's title at the foot of its pages."""
+"""Lead all links into the page or to the web; room for page numbers; titles at the foot."""
 
-NUMBER_CONTENTS = """
-(pages) => {
-  for (const chapter of document.querySelectorAll("#jb-print-toc a"))
-    chapter.dataset.page = pages[chapter.hash.slice(1)]
+NUMBER = """
+([numbered, pages]) => {
+  for (const link of document.querySelectorAll(numbered))
+    link.dataset.page = pages[decodeURIComponent(link.hash.slice(1))]
 }
 """
 
@@ -62,8 +66,8 @@ def main() -> int:
         tab.set_default_timeout(LONGEST_WAIT)
         tab.goto(source.as_uri())
         tab.wait_for_function("window.MathJax?.startup?.promise")
-        tab.evaluate(PREPARE)
-        tab.evaluate(NUMBER_CONTENTS, page_numbers(printed(tab)))
+        tab.evaluate(PREPARE, NUMBERED)
+        tab.evaluate(NUMBER, [NUMBERED, page_numbers(printed(tab))])
         pdf = printed(tab, outline=True, tagged=True)
         browser.close()
     pdf.save(BUILD / "uldp.pdf", object_stream_mode=ObjectStreamMode.generate)

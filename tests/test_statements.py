@@ -1,0 +1,196 @@
+"""The index of the paper: each item of it once, with a verdict and a place that exists."""
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "notebooks"))
+
+import claims  # noqa: E402
+
+VERDICTS = {"holds", "needs a reading", "repaired", "sharper"}
+INDEX, ERRATA, WELCOME = (
+    (ROOT / "book" / name).read_text(encoding="utf-8")
+    for name in ("statements.md", "errata.md", "welcome.md")
+)
+CELLS = [
+    cell
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+]
+MARKDOWN = "\n".join(
+    [
+        *(path.read_text(encoding="utf-8") for path in (ROOT / "book").glob("*.md")),
+        *("".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown"),
+    ]
+)
+PLACES = re.findall(r"^```\{claims\}\n(.*?)^```$", INDEX, re.M | re.S)[0].splitlines()
+ROW = re.compile(r"^\| (.+?) \| (.+) \| ([^|]+) \| \{([\w:]+)\}`([\w-]+)` \|$", re.M)
+
+
+def numbers(text: str) -> list[int]:
+    """The numbers of a list: "4, 5" or "7 to 10"."""
+    first, *last = map(int, re.findall(r"\d+", text))
+    return list(range(first, last[0] + 1)) if " to " in text else [first, *last]
+
+
+def items() -> list[tuple[str, set[str], str, str]]:
+    """Rows of the index: what of the paper, with which verdicts, where; all but Section 6."""
+    found = [
+        (paper.replace("&nbsp;", " "), set(verdict.split(", ")), role, label)
+        for paper, _, verdict, role, label in ROW.findall(INDEX)
+    ]
+    table_rows = [line for line in INDEX.splitlines() if line.count(" | ") == 3]
+    assert len(found) == len([row for row in table_rows if "`" in row])
+    return found
+
+
+@pytest.fixture(scope="module")
+def judged() -> ModuleType:
+    """The extension that writes the table of the experiments."""
+    path = ROOT / "book" / "_ext" / "judged.py"
+    spec = importlib.util.spec_from_file_location("judged", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def experiments(judged: ModuleType) -> list[tuple[str, ...]]:
+    """Rows of the table of the experiments."""
+    return judged.rows(PLACES)
+
+
+def labels() -> dict[str, set[str]]:
+    """The labels of the book by the roles that lead to them."""
+    figures = {
+        cell["metadata"].get("mystnb", {}).get("figure", {}).get("name")
+        for cell in CELLS
+        if cell["cell_type"] == "code"
+    }
+    return {
+        "prf:ref": set(re.findall(r"^:label: (\S+)$", MARKDOWN, re.M)),
+        "ref": set(re.findall(r"^\(([\w-]+)\)=$", MARKDOWN, re.M)),
+        "eq": set(re.findall(r"^ *\$\$ \((\S+)\)$", MARKDOWN, re.M)),
+        "numref": figures,
+    }
+
+
+def titles() -> dict[str, str]:
+    """The titles of the book's statements by their labels."""
+    found = re.findall(r"\{prf:(?!proof|ref)\w+\} (.*)\n:label: (\S+)", MARKDOWN)
+    return {label: title for title, label in found}
+
+
+def numbers_of_the_paper(text: str, kind: str) -> set[int]:
+    """The numbers of all that a text calls "Proposition 3" or "Propositions 5, 6 and 7"."""
+    lists = re.findall(rf"{kind}s? (\d+(?:(?:, | and )\d+)*)", text)
+    return {int(number) for found in lists for number in re.findall(r"\d+", found)}
+
+
+def test_each_numbered_item_of_the_paper_is_there_once(experiments) -> None:
+    papers = [paper for paper, *_ in items()]
+    papers += {where.strip("*") for where, *_ in experiments if "Figures" not in where}
+    counts = {"Definition": 6, "Proposition": 19, "Theorem": 1, "Table": 4, "Figure": 13}
+    for kind, count in counts.items():
+        found = [int(p.split()[1]) for p in papers if p.startswith(f"{kind} ")]
+        assert sorted(found) == list(range(1, count + 1)), kind
+    equations = [
+        n for p in papers for eqs in re.findall(r"\(eqs?\. (.*)\)", p) for n in numbers(eqs)
+    ]
+    assert equations == list(range(1, 30))
+    for other in ("Example", "Remark", "Section 4.3", "Section 5.4", "Section 7"):
+        assert any(paper.startswith(other) for paper in papers), other
+
+
+def test_each_item_has_a_verdict_and_a_place_that_exists() -> None:
+    known = labels()
+    for paper, verdicts, role, label in items():
+        assert verdicts <= VERDICTS, paper
+        assert label in known[role], (paper, label)
+
+
+def test_numbers_lead_to_the_statement_of_that_number() -> None:
+    known = titles()
+    for paper, _, role, label in items():
+        if paper.startswith(("Definition", "Proposition", "Theorem")):
+            kind, index = paper.split()[:2]
+            assert role == "prf:ref"
+            of_the_paper = known[label].split("arXiv")[0]
+            assert int(index) in numbers_of_the_paper(of_the_paper, kind), (paper, known[label])
+
+
+def test_numbers_of_arxiv_are_those_of_the_titles() -> None:
+    """Where a title names another number in arXiv v1, the index does, and the reverse."""
+    other = {}
+    for here, there in re.findall(r"^\| (\w+s [\d, to]+) \| ([\d, to]+) \|$", INDEX, re.M):
+        kind = here.split("s ")[0]
+        other |= {(kind, a): b for a, b in zip(numbers(here), numbers(there), strict=True)}
+    named = {}
+    in_both = (
+        r"\((Def\w+|Prop\w+?)s? ([\d and]+) of the paper[;,] (?:[A-Z]\w+ )?([\d and]+) in arXiv"
+    )
+    for kind, *lists in (
+        found for title in titles().values() for found in re.findall(in_both, title)
+    ):
+        old, new = (map(int, re.findall(r"\d+", each)) for each in lists)
+        named |= {(kind, a): b for a, b in zip(old, new, strict=True)}
+    assert len(named) > 15
+    assert other == named
+
+
+def test_repaired_are_those_of_the_errata() -> None:
+    wrong_steps = ERRATA.split("## Proofs that take a wrong step\n")[1].split("\n## ")[0]
+    for kind in ("Proposition", "Theorem"):
+        repaired = {
+            int(paper.split()[1])
+            for paper, verdicts, *_ in items()
+            if paper.startswith(kind) and "repaired" in verdicts
+        }
+        assert repaired == numbers_of_the_paper(wrong_steps, kind)
+
+
+def test_each_claim_has_its_counts_and_a_place_that_exists(experiments) -> None:
+    known = labels()
+    written = {}
+    for where, says, verdict, counts, place in experiments:
+        for role, label in re.findall(r"\{(\w+)\}`(?:[^`<]*<)?([\w-]+)>?`", place):
+            assert label in known[role], (where, label)
+        if counts:
+            number = int(re.findall(r"Claim (\d+) ", place)[0])
+            written[number] = where, says, verdict, counts
+    found = claims.judge(claims.read_tables(ROOT))
+    assert written == {
+        number: (
+            each.claim.where,
+            each.claim.says,
+            each.counts.word,
+            f"{each.counts.yes}, {each.counts.no}, {each.counts.undecided}",
+        )
+        for number, each in found.items()
+    }
+
+
+def test_a_figure_counts_the_verdicts_of_its_claims(experiments) -> None:
+    for where, _, verdict, counts, _ in experiments:
+        if not counts:
+            words = [row[2] for row in experiments if row[0] == where.strip("*")]
+            found = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", verdict)}
+            assert found == {word: words.count(word) for word in words}
+
+
+def test_the_pages_count_the_verdicts() -> None:
+    words = [each.counts.word for each in claims.judge(claims.read_tables(ROOT)).values()]
+    holds, mostly, differs = map(words.count, ("holds", "mostly", "differs"))
+    assert holds + mostly + differs == len(words)
+    counted = f"of {len(words)} claims, {holds} hold, {mostly} hold mostly and {differs} differ"
+    for page in (INDEX, ERRATA, WELCOME):
+        assert counted in re.sub(r"\s+", " ", page), f"a page must say: {counted}"
