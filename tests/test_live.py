@@ -60,13 +60,17 @@ def test_the_script_is_small_fetches_nothing_and_comes_once() -> None:
     assert all(script.count(live.own_text(path)) == 1 for path in live.SHARED)
 
 
-def test_each_part_has_one_place_which_is_a_figure_of_its_page() -> None:
+def test_each_part_has_a_place_which_is_a_figure_of_its_page() -> None:
+    """One on a page, since its state is in the address by its name."""
+    for text in pages().values():
+        here = [part for part, _ in PLACE.findall(text)]
+        assert len(here) == len(set(here))
     found = [
         (part, f":name: {figure}\n" in text)
         for text in pages().values()
         for part, figure in PLACE.findall(text)
     ]
-    assert sorted(part for part, _ in found) == live.names()
+    assert sorted({part for part, _ in found}) == live.names()
     assert all(is_there for _, is_there in found)
 
 
@@ -80,7 +84,7 @@ def test_pages_with_a_part_and_no_others_load_the_script() -> None:
         assert all(f'id="{figure}"' in html for _, figure in here)
         assert ("_static/live.js" in html) == ("_static/live.css" in html) == bool(here), page
         found += [part for part, _ in here]
-    assert sorted(found) == live.names()
+    assert sorted(set(found)) == live.names()
 
 
 def test_the_lines_of_the_scripts_fit() -> None:
