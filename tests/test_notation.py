@@ -7,13 +7,25 @@ import numpy as np
 import pytest
 
 import uldp
+from uldp.mechanisms import KINDS
+from uldp.personalized import JointLaw, PersonalizedMechanism, TaggedDomain, estimate
 
 PAGE = (Path(__file__).parents[1] / "book" / "notation.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| .+ \| .+ \| (.*) \|$", PAGE.split("## The personalized")[0], re.M)
-CALLS = sorted(
-    {code for row in ROWS for code in re.findall(r"`([^`]+)`", row) if re.match(r"\w+\.", code)}
+SHARED = PAGE.split(":name: tab-notation-paper\n")[1].split("\n```\n")[0].strip().splitlines()[2:]
+CODE = sorted(
+    {
+        code
+        for row in re.findall(r"^\| .+ \| (.*) \|$", PAGE, re.M)
+        for code in re.findall(r"`([^`]+)`", row)
+        if re.match(r"(1 - )?\w+[.\[]|.* @ ", code)
+    }
 )
 EPSILON = 1.3
+OF_TABLE_2 = (
+    *(r"$n$", r"$\X$", r"$\XS$", r"$\XN$", r"$\Y$", r"$\mathcal{X}_S^{(i)}$", r"$X^{(i)}$"),
+    *(r"$Y^{(i)}$", r"$\mathbf{X}$", r"$\mathbf{Y}$", r"$\Q^{(i)}$", r"$\p$", r"$\phat$"),
+    r"$\mathcal{C}$",
+)
 
 
 @pytest.fixture(params=[uldp.UtilityOptimizedRR, uldp.UtilityOptimizedRappor], ids=["uRR", "uRAP"])
@@ -21,11 +33,20 @@ def names(request: pytest.FixtureRequest) -> dict[str, object]:
     """What the names in the code column stand for."""
     dom = uldp.Domain(5, sensitive=[1, 3])
     mech = request.param(dom, EPSILON)
-    reports = mech.privatize([0, 1, 2, 3, 4, 4], rng=1)
+    values = [0, 1, 2, 3, 4, 4]
+    reports = mech.privatize(values, rng=1)
+    tagged = TaggedDomain(dom, ["home", "others"])
+    common = request.param(tagged, EPSILON)
+    user = PersonalizedMechanism(common, {2: "home"})
+    background = {"home": [0, 0, 0.5, 0, 0.5]}
+    of_users = common.tally(user.privatize(values, rng=1))
     return {
         "uldp": uldp,
         "dom": dom,
         "mech": mech,
+        "rr": uldp.UtilityOptimizedRR(dom, EPSILON),
+        "rap": uldp.UtilityOptimizedRappor(dom, EPSILON),
+        "values": values,
         "reports": reports,
         "tally": mech.tally(reports),
         "p": np.full(5, 1 / 5),
@@ -34,16 +55,35 @@ def names(request: pytest.FixtureRequest) -> dict[str, object]:
         "Q": mech.transition_matrix(),
         "sensitive": dom.sensitive,
         "protected": mech.protected,
+        "common": common,
+        "user": user,
+        "background": background,
+        "law": JointLaw.of_users(tagged, values, user.intermediate(values)),
+        "found": estimate(common, of_users, background),
+        "x": 0,
+        "y": 1,
     }
 
 
 def test_there_is_code_to_run() -> None:
-    assert len(CALLS) > 25
+    assert len(CODE) > 50
 
 
-@pytest.mark.parametrize("code", CALLS)
+@pytest.mark.parametrize("code", [code for code in CODE if code != "mech.order"])
 def test_the_code_of_the_page_runs(code: str, names: dict[str, object]) -> None:
     assert eval(code, {}, names) is not None
+
+
+def test_the_order_is_that_of_the_hadamard_response() -> None:
+    assert uldp.UtilityOptimizedHadamard(uldp.Domain(5, sensitive=[1, 3]), EPSILON).order == 4
+
+
+def test_shared_symbols_have_code_and_those_of_the_papers_list_are_among_them() -> None:
+    for row in SHARED:
+        assert len(row.split(" | ")) == 4, row
+        assert "`" in row.split(" | ")[3] or row.startswith("| $u$, $u'$"), row
+    columns = "\n".join(row.rsplit(" | ", 1)[0] for row in SHARED)
+    assert not [symbol for symbol in OF_TABLE_2 if symbol not in columns]
 
 
 def test_levels_and_parameters_are_those_of_the_page() -> None:
@@ -64,4 +104,12 @@ def test_levels_and_parameters_are_those_of_the_page() -> None:
             np.testing.assert_allclose(decoder.true_support[part], own, rtol=1e-12)
             np.testing.assert_allclose(decoder.false_support[part], other, rtol=1e-12)
             np.testing.assert_allclose(decoder.gain[part], own - other, rtol=1e-12)
+    for shown, mech in ((c1 - c2, uldp.UtilityOptimizedRR), (1 - d2, uldp.UtilityOptimizedRappor)):
+        assert np.isclose(mech(dom, EPSILON).revealed_share, shown, rtol=1e-12)
     assert np.isclose(1 - s * c2, c1 - c2)
+
+
+def test_the_mechanisms_have_these_names() -> None:
+    listed = PAGE.split(":name: tab-notation-names\n")[1].split("\n```\n")[0]
+    names = re.findall(r"`(\w+)`", listed)
+    assert {getattr(uldp, name) for name in names} == set(KINDS)
