@@ -168,3 +168,30 @@ def test_the_picture_of_the_readme_is_the_first_of_the_quick_start() -> None:
     images = (output.get("data", {}).get("image/png") for output in outputs(quick_start))
     first = base64.b64decode(next(image for image in images if image))
     assert (ROOT / "book" / "images" / "quickstart.png").read_bytes() == first
+
+
+BUILT = ROOT / "_build" / "html"
+
+
+@pytest.mark.skipif(not BUILT.exists(), reason="the book is not built")
+def test_each_statement_of_the_paper_bears_its_verdict() -> None:
+    """The one of the table, where the statement stands."""
+    pages = "\n".join(
+        path.read_text(encoding="utf-8") for path in (BUILT / "notebooks").glob("*.html")
+    )
+    verdicts = extension("stamps").verdicts()
+    assert len(verdicts) > 30
+    for label, words in verdicts.items():
+        start = pages.index(f'admonition" id="{label}">')
+        title = pages[start : pages.index("</p>", start)]
+        assert re.findall(r'<span class="stamp \w+">([^<]*)</span>', title) == words, label
+
+
+@pytest.mark.skipif(not BUILT.exists(), reason="the book is not built")
+def test_a_shared_link_has_a_title_a_description_and_a_picture() -> None:
+    for path in [BUILT / "book" / "welcome.html", *(BUILT / "notebooks").glob("*.html")]:
+        html = path.read_text(encoding="utf-8")
+        tags = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)"/>', html))
+        assert "&lt;" not in tags["title"]
+        assert len(tags["description"]) > 60, path.name
+        assert (path.parent / tags["image"]).is_file()
