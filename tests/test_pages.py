@@ -24,7 +24,7 @@ PAGES = sorted(
     if page.parent != BOOK or page.stem in MADE_BY_SPHINX
 )
 WIDTHS = {"desktop": 1280, "phone": 390}
-LOWEST_FIRST_PICTURE, TALLEST_CHAPTER = 2_000, 14_000  # pixels on a desktop
+LOWEST_FIRST_PICTURE, TALLEST_CHAPTER = 520, 14_500  # pixels on a desktop
 PAPER = 784  # 166 mm between the margins of A4, at the scale of tools/print_book.py
 EXECUTABLE = runpy.run_path(str(ROOT / "tools" / "browsers.py"))["EXECUTABLE"]
 
@@ -76,6 +76,9 @@ SHAPE = """
     exercises: document.querySelectorAll("div.exercise").length,
     height: article ? Math.round(article.getBoundingClientRect().height) : 0,
     picture: picture ? below(picture) : Infinity,
+    before: [...document.querySelectorAll("article :is(details, pre, table)")]
+      .filter((e) => picture && e.checkVisibility() && below(e) < below(picture))
+      .map((e) => e.textContent.trim().slice(0, 60)),
     wide: [...document.querySelectorAll("div.cell_input pre")]
       .filter((e) => e.checkVisibility()).map(box)
       .filter(([content, shown]) => content > shown + 1),
@@ -174,13 +177,15 @@ def test_page_is_whole(loaded: tuple[Page, list[str]], width: int) -> None:
 
 
 def test_a_chapter_shows_before_it_proves(loaded: tuple[Page, list[str]]) -> None:
-    """Chapters with exercises: a picture within two screens, an end, no cell wider than its box."""
+    """Question, picture, and no code, fold or table between; an end; no cell wider than its box."""
     tab, _ = loaded
     tab.emulate_media(media="screen")
     tab.set_viewport_size({"width": WIDTHS["desktop"], "height": 900})
     shape = tab.evaluate(SHAPE)
-    if shape["exercises"]:
+    if "/notebooks/" in tab.url:
         assert shape["picture"] <= LOWEST_FIRST_PICTURE
+        assert not shape["before"]
+    if shape["exercises"]:
         assert shape["height"] <= TALLEST_CHAPTER
         assert not shape["wide"]
 

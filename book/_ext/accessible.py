@@ -14,12 +14,6 @@ REPLACED = {
     # An identifier that every exercise and every solution of a page would share.
     '<section id="exercise-content">': "<section>",
     '<section id="solution-content">': "<section>",
-    # Folded code that says no more of itself is left out on paper.
-    '<details class="admonition hide above-input">\n<summary>\n'
-    '<p class="collapsed admonition-title">Show the code</p>': (
-        '<details class="admonition hide above-input unnamed">\n<summary>\n'
-        '<p class="collapsed admonition-title">Show the code</p>'
-    ),
 }
 
 
