@@ -190,6 +190,20 @@ def test_a_chapter_shows_before_it_proves(loaded: tuple[Page, list[str]]) -> Non
         assert not shape["wide"]
 
 
+def test_the_menu_shows_the_current_chapter(loaded: tuple[Page, list[str]]) -> None:
+    """Its part is open, the others are not, and it is in the window."""
+    tab, _ = loaded
+    tab.emulate_media(media="screen")
+    tab.set_viewport_size({"width": WIDTHS["desktop"], "height": 900})
+    current = tab.locator(".menu-part .current.active > a")
+    if current.count():
+        tab.wait_for_timeout(1)
+        assert tab.locator(".menu-part[open]").count() == 1
+        box = current.bounding_box()
+        assert box
+        assert 0 < box["y"] < 900 - box["height"]
+
+
 def test_nothing_is_cut_on_paper(loaded: tuple[Page, list[str]]) -> None:
     tab, _ = loaded
     tab.emulate_media(media="print")
