@@ -17,6 +17,11 @@ def legend(ax: Axes) -> list[str]:
     return [text.get_text() for text in found.get_texts()]
 
 
+def names(ax: Axes) -> list[str]:
+    """The names of the lines of a panel."""
+    return [name.get_text() for name, _, _ in ax.figure.names if name.axes is ax]
+
+
 def looks(ax: Axes) -> list[tuple[Any, ...]]:
     """The colours, line styles and markers of the lines of a panel."""
     return [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in ax.lines]

@@ -2,18 +2,32 @@
 
 import runpy
 import sys
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn import legend, lines, looks
+from drawn import legend, lines, looks, names
+from fontTools.ttLib import TTFont
+from matplotlib import font_manager
 from matplotlib.collections import PatchCollection
-from matplotlib.colors import to_hex
+from matplotlib.textpath import TextPath
 
 import uldp
 from uldp import inference
 from uldp.paper import datasets, figures
-from uldp.paper.figures.style import SPARE, STYLES, log_axes, make_axes
+from uldp.paper.figures import style
+from uldp.paper.figures.style import (
+    DOTS,
+    MUTED,
+    NARROW,
+    OTHER,
+    SENSITIVE,
+    SPACING,
+    SPARE,
+    STYLES,
+    number_axes,
+)
 
 TRUTH = np.array([0.1, 0.5, 0.0, 0.4])
 ESTIMATE = np.array([0.2, 0.7, -0.3, 0.4])
@@ -35,8 +49,7 @@ def test_estimates_stand_at_the_rank_of_their_value_in_percent() -> None:
 def test_each_mechanism_has_a_panel_and_the_panels_share_their_axes() -> None:
     estimates = {"RR": TRUTH, "uRR": ESTIMATE, "uRAP": 3 * ESTIMATE}
     axes = figures.estimates_by_rank(TRUTH, estimates, sensitive=[])
-    assert [ax.get_title() for ax in axes] == list(estimates)
-    assert [ax.axison for ax in axes[0].figure.axes] == [True] * 3 + [False]
+    assert [ax.get_title("left") for ax in axes] == list(estimates)
     assert len({ax.get_ylim() for ax in axes}) == 1
     assert axes[0].get_ylim()[0] < 300 * ESTIMATE.min()
 
@@ -55,73 +68,76 @@ def test_estimates_that_cannot_be_shown(truth, estimates, sensitive, message) ->
         figures.estimates_by_rank(truth, estimates, sensitive)
 
 
-KINDS = {
-    "forecast": {"marker": ""},
-    "empirical": {"linestyle": ""},
-    "threshold": {"linestyle": "", "fillstyle": "none"},
-}
-
-
-def test_the_kinds_of_a_mechanism_have_its_color_and_a_key_each() -> None:
+def test_the_kinds_of_a_mechanism_have_its_color_and_one_name() -> None:
     drawn = ([0.1, 1, 10], [3, 2, 1]), ([1], [2.1]), ([1], [0.5])
-    panel = {("uRR", kind): curve for kind, curve in zip(KINDS, drawn, strict=True)}
-    (ax,) = figures.curves({"": panel}, "ε", "TV", kinds=KINDS, level=0.25)
+    kinds = {"forecast": {}, "empirical": DOTS, "threshold": DOTS | {"markerfacecolor": "white"}}
+    panel = {("uRR", kind): curve for kind, curve in zip(kinds, drawn, strict=True)}
+    (ax,) = figures.curves({"": panel}, "ε", "TV", kinds=kinds, level=0.25)
     assert lines(ax) == [([0, 1], [0.25, 0.25]), *drawn]
-    style = STYLES["uRR"]
-    assert looks(ax)[1:] == [
-        (style["color"], style["linestyle"], ""),
-        (style["color"], "None", style["marker"]),
-        (style["color"], "None", style["marker"]),
-    ]
-    assert [line.get_fillstyle() for line in ax.lines[2:]] == ["full", "none"]
-    assert legend(ax) == ["uRR", *KINDS]
-    name, *kinds = ax.figure.legends[0].get_lines()
-    assert (name.get_color(), name.get_marker()) == (style["color"], style["marker"])
-    assert [key.get_linestyle() for key in kinds] == ["-", "None", "None"]
-    assert [key.get_marker() for key in kinds] == ["", "o", "o"]
-    assert [key.get_fillstyle() for key in kinds[1:]] == ["full", "none"]
+    color = STYLES["uRR"]["color"]
+    assert looks(ax)[1:] == [(color, "-", "None"), (color, "None", "o"), (color, "None", "o")]
+    assert names(ax) == ["uRR"]
+    note = ax.figure.get_suptitle()
+    assert note == "lines: forecast · dots: empirical · rings: threshold"
 
 
-def test_where_each_kind_has_a_marker_names_have_none() -> None:
-    kinds = {"a": {"marker": "o"}, "b": {"marker": "s"}}
-    panel = {("uRR", "a"): ([0.1, 1], [1, 2]), ("uRAP", "b"): ([0.1, 1], [3, 4])}
-    left, right = figures.curves({"l1": panel, "l2": panel}, "ε", "ratio", kinds=kinds)
-    assert lines(left) == lines(right) == list(panel.values())
-    assert [marker for *_, marker in looks(right)] == ["o", "s"]
-    assert legend(left) == ["uRR", "uRAP", "a", "b"]
-    keys = left.figure.legends[0].get_lines()
-    assert [key.get_marker() for key in keys] == ["", "", "o", "s"]
-
-
-def test_a_curve_and_one_of_its_kinds_share_a_panel() -> None:
-    thin = {"reading": {"marker": "", "linewidth": 1.0}}
-    panel = {"RAPPOR": ([1, 10], [0.5, 5]), ("RAPPOR", "reading"): ([1, 10], [0.01, 0.1])}
-    (ax,) = figures.curves({"": panel}, "k", "seconds", kinds=thin)
-    times, floor = ax.lines
-    assert times.get_color() == floor.get_color() == STYLES["RAPPOR"]["color"]
-    assert (times.get_marker(), floor.get_marker()) == (STYLES["RAPPOR"]["marker"], "")
-    assert floor.get_linewidth() < times.get_linewidth()
-    assert legend(ax) == ["RAPPOR", "reading"]
-    keys = ax.figure.legends[0].get_lines()
-    assert [key.get_marker() for key in keys] == [STYLES["RAPPOR"]["marker"], ""]
-
-
-def test_measured_curves_have_bars_of_two_standard_errors_and_all_their_markers() -> None:
+def test_measured_curves_have_dots_and_bars_of_two_standard_errors() -> None:
     steps = list(range(1, 21))
     measured = steps, [0.5] * 20, [0.05] * 10 + [0.01] * 10
     (ax,) = figures.curves({"": {"(I)": measured, "(II)": measured[:2]}}, "ε", "TV")
     ((_, _, (bars,)),) = ax.containers
     ends = [(float(low[1]), float(high[1])) for low, high in bars.get_segments()]
     assert ends == [pytest.approx((0.4, 0.6))] * 10 + [pytest.approx((0.48, 0.52))] * 10
-    assert [line.get_markevery() for line in ax.lines] == [1, 2]
+    assert [marker for *_, marker in looks(ax)] == ["o", "None"]
 
 
-def test_mechanisms_differ_in_colour_marker_and_line() -> None:
-    styles = [*STYLES.values(), *SPARE]
-    for field in ("color", "marker"):
-        assert len({style[field] for style in styles}) == len(styles)
-    of_the_paper = [STYLES[name]["linestyle"] for name in ("RR", "RAPPOR", "uRR", "uRAP")]
-    assert len(set(of_the_paper)) == 4
+def test_mechanisms_differ_in_colour_or_line_and_blue_and_orange_are_taken() -> None:
+    every = [(look["color"], look["linestyle"]) for look in (*STYLES.values(), *SPARE)]
+    assert len(set(every)) == len(every)
+    assert not {SENSITIVE, OTHER} & {color for color, _ in every}
+
+
+def test_names_stand_beside_the_ends_of_their_lines_and_none_overlaps_another() -> None:
+    for end, at in (("start", 0), ("end", -1)):
+        panel = {name: ([1, 2, 3], [1 + i / 99, 2, 1 + i / 99]) for i, name in enumerate("abcde")}
+        (ax,) = figures.curves({"": panel}, "x", "y", names=end, log="", level=4)
+        ax.figure.canvas.draw()
+        assert names(ax) == list("abcde")
+        boxes = [text.get_window_extent() for text in ax.texts]
+        assert all(ax.figure.bbox.contains(*corner) for b in boxes for corner in (b.min, b.max))
+        places = np.array([(box.y0 + box.y1) / 2 for box in boxes])
+        ends = [ax.transData.transform(line.get_xydata()[at])[1] for line in ax.lines[1:]]
+        assert (np.diff(places) >= SPACING * ax.figure.dpi / 72 - 0.01).all()
+        assert places.mean() == pytest.approx(np.mean(ends), abs=1)
+
+
+def test_a_narrow_figure_has_its_panels_one_below_the_other() -> None:
+    above, below = figures.curves(CURVES, "x", "y")
+    picture = above.figure
+    assert [ax.yaxis.label.get_visible() for ax in (above, below)] == [True, False]
+    picture.narrow()
+    picture.canvas.draw()
+    assert picture.get_figwidth() == NARROW
+    assert above.get_position().y0 > below.get_position().y1
+    assert [ax.xaxis.label.get_visible() for ax in (above, below)] == [False, True]
+    assert all(ax.yaxis.label.get_visible() for ax in (above, below))
+
+
+def test_a_text_is_as_long_on_every_computer() -> None:
+    found = font_manager.findfont(font_manager.FontProperties(family="uldp Sans", weight=600))
+    assert Path(found).parent == Path(style.__file__).parent / "fonts"
+    text = "share estimated wrongly"
+    font = TTFont(found)
+    advances = font["hmtx"]
+    glyphs = font.getBestCmap()
+    length = sum(advances[glyphs[ord(letter)]][0] for letter in text) / font["head"].unitsPerEm
+    path = TextPath((0, 0), text, 10, prop=font_manager.FontProperties(fname=found))
+    assert path.get_extents().width == pytest.approx(10 * length, abs=1)
+
+
+def test_below_an_epsilon_stands_where_it_is_private() -> None:
+    (ax,) = figures.curves({"": {"a": ([1, 2], [1, 2])}}, "ε", "y")
+    assert ax.get_xlabel().split() == ["←", "more", "private", "ε", "more", "exact", "→"]
 
 
 CURVES = {"a": {"one": ([1, 2], [3, 4]), "two": ([1, 2], [5, 6])}, "b": {"two": ([1], [7])}}
@@ -133,35 +149,31 @@ def test_curves_are_drawn_as_given_and_a_label_has_one_look() -> None:
         level, *drawn = lines(ax)
         assert level[1] == [2, 2]
         assert drawn == list(curves.values())
-        assert ax.get_title() == title
+        assert ax.get_title("left") == title
         assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel()) == ("log", "log", "x")
-    assert [ax.get_ylabel() for ax in axes] == ["y", ""]
-    assert legend(axes[0]) == ["one", "two", "gray"]
+    assert names(axes[0]) == ["one", "two"]
+    assert axes[0].texts[0].get_text() == "gray"
     _, one, two = looks(axes[0])
     assert looks(axes[1])[1] == two
-    assert all(mine != other for mine, other in zip(one, two, strict=True))
+    assert one != two
     assert axes[0].get_ylim() == axes[1].get_ylim()
 
 
 def test_curves_of_mechanisms_have_their_styles() -> None:
     panel = {"no privacy": ([1, 2], [1, 1]), "uBD": ([1, 2], [3, 2]), "uRR": ([1, 2], [4, 2])}
     (ax,) = figures.curves({"": panel}, "ε", "loss", log="x")
-    assert legend(ax) == ["uRR", "uBD", "no privacy"]
-    for (color, line, marker), name in zip(looks(ax)[1:], ("uBD", "uRR"), strict=True):
-        style = STYLES[name]
-        assert (color, line, marker) == (style["color"], style["linestyle"], style["marker"])
-    assert to_hex(ax.lines[0].get_color()) == "#808080"
+    assert names(ax) == ["no privacy", "uBD", "uRR"]
+    for (color, line, _), name in zip(looks(ax)[1:], ("uBD", "uRR"), strict=True):
+        assert (color, line) == (STYLES[name]["color"], STYLES[name]["linestyle"])
+    assert ax.lines[0].get_color() == MUTED
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
 
 
 def test_levels_go_by_panel_and_panels_stand_where_they_shall() -> None:
-    given = plt.figure().subplots(1, 2)
-    axes = figures.curves(CURVES, "x", "y", given, level={"a": 1, "b": 2}, sharey=False)
-    assert list(axes) == list(given)
+    axes = figures.curves(CURVES, "x", "y", level={"a": 1, "b": 2}, sharey=False)
     assert [lines(ax)[0][1] for ax in axes] == [[1, 1], [2, 2]]
     above, below = figures.curves(CURVES, "x", "y", columns=1)
-    assert (above.get_xlabel(), below.get_xlabel()) == ("", "x")
-    assert (above.get_ylabel(), below.get_ylabel()) == ("y", "y")
+    assert [ax.xaxis.label.get_visible() for ax in (above, below)] == [False, True]
 
 
 def test_curves_that_cannot_be_shown() -> None:
@@ -173,8 +185,6 @@ def test_curves_that_cannot_be_shown() -> None:
         figures.curves({"": {"a": ([1], [1], [0, 0])}}, "x", "y")
     with pytest.raises(ValueError, match="heights of 'a' must be finite"):
         figures.curves({"": {"a": ([1], [np.nan])}}, "x", "y")
-    with pytest.raises(ValueError, match="one for each of the 2 panels, got 1"):
-        figures.curves(CURVES, "x", "y", [plt.figure().subplots()])
 
 
 @pytest.mark.parametrize(
@@ -200,27 +210,18 @@ def test_a_level_on_a_logarithmic_axis_is_above_0() -> None:
 
 def test_numbers_on_logarithmic_axes_are_plain_unless_they_are_long(ax: plt.Axes) -> None:
     ax.plot([0.1, 1], [1e-7, 1])
-    log_axes([ax])
+    number_axes([ax])
     ax.figure.draw_without_rendering()
     ticks = [label.get_text() for label in ax.get_xticklabels()]
     assert {"0.1", "0.2", "0.5", "1"} <= set(ticks)
-    assert all("10^" in label.get_text() for label in ax.get_yticklabels())
+    assert {"10⁻⁶", "10⁻²"} <= {label.get_text() for label in ax.get_yticklabels()}
 
 
-def test_a_panel_that_is_left_over_is_blank() -> None:
-    axes = make_axes(3, (4, 4), 2)
-    assert axes.shape == (3,)
-    assert [ax.axison for ax in axes[0].figure.axes] == [True, True, True, False]
-
-
-def test_a_mechanism_without_a_style_has_a_look_of_its_own() -> None:
-    curves = {name: ([1, 2], [1, 1]) for name in ("new", "uRR", "newer")}
-    (ax,) = figures.curves({"": curves}, "", "")
-    assert legend(ax) == ["uRR", "new", "newer"]
-    assert len(set(looks(ax))) == 3
-    colors = {to_hex(line.get_color()) for line in ax.lines}
-    assert len(colors) == 3
-    assert len(colors - {style["color"].lower() for style in STYLES.values()}) == 2
+def test_shares_are_in_percent(ax: plt.Axes) -> None:
+    ax.plot([0, 1], [-0.5, 0.5])
+    number_axes([ax], "", "y")
+    ax.figure.draw_without_rendering()
+    assert {"−40%", "0%", "20%"} <= {label.get_text() for label in ax.get_yticklabels()}
 
 
 def test_maps_share_one_scale_and_stand_in_their_place() -> None:
@@ -229,7 +230,7 @@ def test_maps_share_one_scale_and_stand_in_their_place() -> None:
     corner[24] = 1  # the south-eastern cell
     axes = figures.estimate_maps(grid.frequencies, {"corner": corner}, grid)
     truth, key, shown = axes
-    assert [ax.get_title() for ax in axes] == ["truth", "", "corner"]
+    assert [ax.get_title("left") for ax in axes] == ["truth", "", "corner"]
     assert not key.axison
     images = [ax.images[0] for ax in (truth, shown)]
     assert images[0].norm is images[1].norm
@@ -296,7 +297,7 @@ def test_estimates_with_errors_of_surveys_that_are_no_mechanisms() -> None:
     ax = figures.estimates_with_errors({"May": tally, "June": tally})
     assert legend(ax) == ["May", "June"]
     assert [text.get_text() for text in ax.get_yticklabels()] == ["0", "1", "2", "3"]
-    assert len({line.get_marker() for line in ax.lines[1:]}) == 2
+    assert len({line.get_color() for line in ax.lines[1:]}) == 2
     with pytest.raises(ValueError, match="tallies must not be empty"):
         figures.estimates_with_errors({})
     other = uldp.Rappor(uldp.Domain(3), 1.0).simulate([3, 2, 1], rng=1)

@@ -23,7 +23,7 @@ def a_map(**changes) -> ExcessMap:
 
 def test_the_better_mechanism_has_its_area_and_the_contours_are_its_own():
     first, second = better_of_two({"a": a_map(), "b": a_map()}, [1.1, 1.5])
-    assert [first.get_title(), second.get_title()] == ["a", "b"]
+    assert [first.get_title("left"), second.get_title("left")] == ["a", "b"]
     filled, contours = first.collections[:2]
     areas = [path.vertices for path in filled.get_paths()]
     assert len(areas) == 2

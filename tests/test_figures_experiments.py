@@ -55,7 +55,7 @@ def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates(data: str
     empirical, threshold = experiment_figures.losses_by_epsilon(
         frame(table), "tv", [data], estimators
     )
-    assert [ax.get_title() for ax in (empirical, threshold)] == estimators
+    assert [ax.get_title("left") for ax in (empirical, threshold)] == estimators
     assert curves(empirical, "uRR") == [([0.1, 1.0], [2.9, 0.41]), ([0.1, 1.0], [3.0, 0.4])]
     assert curves(threshold, "uRR") == [([0.1, 1.0], [0.8, 0.4])]
     for ax in (empirical, threshold):
@@ -63,7 +63,6 @@ def test_by_epsilon_shows_forecasts_as_lines_and_joins_other_estimates(data: str
         assert ax.lines[-1].get_xdata() == [np.log(k)] * 2
         assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     np.testing.assert_allclose(bars(empirical), [[2.8, 3.2], [0.2, 0.6]])
-    assert [ax.get_ylabel() for ax in (empirical, threshold)] == ["TV", ""]
 
 
 def test_the_empirical_estimate_has_its_own_scale_and_the_others_share_one() -> None:
@@ -94,7 +93,7 @@ def test_panels_of_two_data_are_named_after_them() -> None:
     table = [*BY_EPSILON, *(row | {"data": "manhattan", "k": 625} for row in BY_EPSILON)]
     both = ["census", "manhattan"]
     axes = experiment_figures.losses_by_epsilon(frame(table), "tv", both, ["threshold"])
-    assert [ax.get_title() for ax in axes] == ["census, threshold", "manhattan, threshold"]
+    assert [ax.get_title("left") for ax in axes] == ["census, threshold", "manhattan, threshold"]
     assert [ax.lines[-1].get_xdata()[0] for ax in axes] == [np.log(400), np.log(625)]
 
 
@@ -106,8 +105,7 @@ def test_by_sensitive_shows_a_mechanism_that_does_not_depend_on_it_as_a_level() 
         table += [here | {"sensitive": s, "mse": s / 100} for s in (10, 1, 400)]
     table += [row | {"data": "manhattan", "mse": 7.0} for row in table]
     axes = experiment_figures.losses_by_sensitive(frame(table), "mse", ["census"], ["empirical"])
-    assert [ax.get_title() for ax in axes] == ["empirical, ε = 0.1", "empirical, ε = ln k"]
-    assert [ax.get_ylabel() for ax in axes] == ["MSE", ""]
+    assert [ax.get_title("left") for ax in axes] == ["empirical, ε = 0.1", "empirical, ε = ln k"]
     for ax in axes:
         assert curves(ax, "RR") == [([1, 400], [9.0, 9.0])]
         assert curves(ax, "uRR")[1] == ([1, 10, 400], [0.01, 0.1, 4.0])
@@ -121,8 +119,7 @@ def test_by_attributes_counts_them() -> None:
         for epsilon in (0.1, 6.0)
     ]
     axes = experiment_figures.losses_by_attributes(frame(table), "tv", "threshold")
-    assert [ax.get_title() for ax in axes] == ["threshold, ε = 0.1", "threshold, ε = 6"]
-    assert [ax.get_ylabel() for ax in axes] == ["TV", ""]
+    assert [ax.get_title("left") for ax in axes] == ["threshold, ε = 0.1", "threshold, ε = 6"]
     assert [ax.get_xlabel() for ax in axes] == ["number of attributes"] * 2
     for ax in axes:
         assert {tuple(across) for across, _ in curves(ax, "uRR")} == {(4, 5, 9)}

@@ -4,16 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn import legend, lines
+from drawn import legend, lines, names
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
 from uldp.paper.figures.losses import (
     WorstCases,
+    draw_supports,
     losses_by_mass,
-    support_levels,
     worst_case_planes,
 )
-from uldp.paper.figures.style import STYLES
+from uldp.paper.figures.style import OTHER, SENSITIVE, one_axes
 
 EPSILONS = np.linspace(1, 4, 31)
 SIZES = np.arange(1, 10)
@@ -44,19 +45,10 @@ def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
     assert [above, below] == [tuple(map(list, curve)) for curve in panels["uRR"].values()]
     assert [peak, start] == [([0.5], [1.25]), ([0], [1])]
     assert lines(second)[1] == ([1], [1])
-    assert [legend(first), legend(second)] == [["above", "below"], ["b"]]
-    assert [ax.get_title() for ax in (first, second)] == ["uRR", "uRAP"]
-    assert [ax.get_ylabel() for ax in (first, second)] == ["loss", ""]
+    assert [names(first), names(second)] == [["above", "below"], ["b"]]
+    assert [ax.get_title("left") for ax in (first, second)] == ["uRR", "uRAP"]
     with pytest.raises(ValueError, match=r"heights of 'a' must have shape \(3,\), got \(2,\)"):
         losses_by_mass({"": {"a": ([0.1, 0.2, 0.3], [1, 1])}}, "loss")
-
-
-def test_the_lines_of_a_mechanism_have_its_colour() -> None:
-    lines = {"a": ([0, 1], [0, 1]), "b": ([0, 1], [1, 0])}
-    for title, colors in (("uRR", 1), ("some", 2)):
-        looks = list(zip(*strokes(losses_by_mass({title: lines}, "loss")[0]).values(), strict=True))
-        assert [len(set(of)) for of in looks] == [colors, 2]
-        assert (looks[0][0] == STYLES["uRR"]["color"]) == (title == "uRR")
 
 
 def test_points_lie_below_the_lines() -> None:
@@ -71,27 +63,26 @@ def test_points_lie_below_the_lines() -> None:
 
 
 def test_supports_are_bars_on_their_floors() -> None:
-    panels = {"at": ([0.3, 0.3, 0.0], [0.1, 0.0, 0.4]), "beyond": ([0.1, 0.1, 0.0], [0.2] * 3)}
-    axes = support_levels(panels, [True, True, False])
-    assert [ax.get_title() for ax in axes] == ["at", "beyond"]
-    for ax, (floor, added) in zip(axes, panels.values(), strict=True):
-        floors, sensitive, others = ax.containers
-        assert [bar.get_height() for bar in floors] == floor
-        heights = [bar.get_height() for bar in [*sensitive, *others]]
-        assert heights == pytest.approx(added)
-        assert [bar.get_y() for bar in [*sensitive, *others]] == floor
-        assert ax.get_lines()[0].get_ydata()[0] == max(np.add(floor, added))
-        looks = {(tuple(bars[0].get_facecolor()), bars[0].get_hatch()) for bars in ax.containers}
-        assert len({hatch for _, hatch in looks}) == 3
-    keys = ["others", "holders, sensitive", "holders, non-sensitive"]
-    assert legend(axes[0]) == keys
+    floor, added = [0.3, 0.3, 0.0], [0.1, 0.0, 0.4]
+    ax = one_axes(2)
+    draw_supports(ax, "at", floor, added, [True, True, False])
+    floors, sensitive, others = ax.containers
+    assert [bar.get_height() for bar in floors] == floor
+    heights = [bar.get_height() for bar in [*sensitive, *others]]
+    assert heights == pytest.approx(added)
+    assert [bar.get_y() for bar in [*sensitive, *others]] == floor
+    assert ax.get_lines()[0].get_ydata()[0] == max(np.add(floor, added))
+    assert [to_hex(bars[0].get_facecolor()) for bars in (sensitive, others)] == [
+        SENSITIVE.lower(),
+        OTHER.lower(),
+    ]
     with pytest.raises(ValueError, match=r"rise of 'a' must have shape \(2,\), got \(1,\)"):
-        support_levels({"a": ([0.1, 0.2], [0.1])}, [True, False])
+        draw_supports(ax, "a", [0.1, 0.2], [0.1], [True, False])
 
 
 def test_a_region_is_filled_where_the_sensitive_values_get_a_share() -> None:
     axes = worst_case_planes({"uRR": a_plane()})
-    assert [ax.get_title() for ax in axes] == ["uRR"]
+    assert [ax.get_title("left") for ax in axes] == ["uRR"]
     fill = axes[0].collections[0]
     corners = np.concatenate([path.vertices for path in fill.get_paths()])
     step = EPSILONS[1] - EPSILONS[0]
@@ -143,5 +134,3 @@ def test_arrays_that_do_not_fit_are_refused(changes: dict[str, Any], message: st
 def test_no_panels_are_refused() -> None:
     with pytest.raises(ValueError, match="at least one panel to draw, got none"):
         worst_case_planes({})
-    with pytest.raises(ValueError, match="at least one panel to draw, got none"):
-        support_levels({}, [True])

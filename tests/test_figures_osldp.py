@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from uldp.paper.figures.osldp import product_scheme
-from uldp.paper.figures.style import BLUE, ORANGE
+from uldp.paper.figures.style import OTHER, SENSITIVE
 from uldp.privacy.osldp import decompose
 
 Q = np.array([[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]])
@@ -54,9 +54,9 @@ def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
 
 def test_rows_and_columns_have_the_names_and_colours_of_their_class() -> None:
     ((empty, processing), (uldp, whole)) = product_scheme(Q, PARTS, [0])
-    inputs = [("$x_{0}$", BLUE), ("$x_{1}$", ORANGE), ("$x_{2}$", ORANGE)]
-    shared = [("$y_{0}$", BLUE), ("$y_{1}$", BLUE)]
-    outputs = [*shared, ("$y_{2}$", ORANGE), ("$y_{3}$", ORANGE)]
+    inputs = [("$x_{0}$", SENSITIVE), ("$x_{1}$", OTHER), ("$x_{2}$", OTHER)]
+    shared = [("$y_{0}$", SENSITIVE), ("$y_{1}$", SENSITIVE)]
+    outputs = [*shared, ("$y_{2}$", OTHER), ("$y_{3}$", OTHER)]
     assert labels(whole) == (inputs, outputs)
     assert labels(uldp) == (inputs, [*shared, *inputs[1:]])
     assert labels(processing) == ([*shared, *inputs[1:]], outputs)

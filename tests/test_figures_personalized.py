@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from drawn import arrows
@@ -11,6 +10,7 @@ from matplotlib.patches import FancyArrowPatch
 
 import uldp
 from uldp.paper.figures import personalized as pum_figures
+from uldp.paper.figures.style import FAINT, INK
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
 
 SIX = [f"$x_{i}$" for i in range(1, 7)]
@@ -30,9 +30,9 @@ def test_the_overview_shows_the_map_and_what_the_common_mechanism_does() -> None
     # Two values go to bots. Six others of Z are left, each kept or sent to another of 3 in Y_P.
     kept, elsewhere = 6, 3 * 2 + 3 * 3
     assert sorted(arrows(ax)) == sorted(["-."] * 2 + ["-"] * (4 + kept) + [":"] * elsewhere)
-    assert shades(ax, SIX[1]) == shades(ax, SIX[2]) == ["black", "0.6", "0.6"]
-    assert shades(ax, SIX[0]) == shades(ax, SIX[5]) == ["black"] * 3
-    assert shades(ax, "⊥home") == shades(ax, "⊥work") == ["black"] * 2
+    assert shades(ax, SIX[1]) == shades(ax, SIX[2]) == [INK, FAINT, FAINT]
+    assert shades(ax, SIX[0]) == shades(ax, SIX[5]) == [INK] * 3
+    assert shades(ax, "⊥home") == shades(ax, "⊥work") == [INK] * 2
 
 
 def test_arrows_to_bots_start_at_the_values_that_are_sensitive_to_the_user() -> None:
@@ -51,21 +51,20 @@ def test_a_user_without_secrets_sends_everything() -> None:
     ax = pum_figures.overview(PersonalizedMechanism(COMMON, {}))
     assert "-." not in arrows(ax)
     assert r"$\mathcal{X}_S^{(i)}$" not in {text.get_text() for text in ax.texts}
-    assert all(shades(ax, label) == ["black"] * 3 for label in SIX)
+    assert all(shades(ax, label) == [INK] * 3 for label in SIX)
 
 
 def test_a_value_sensitive_to_all_may_have_a_tag_too() -> None:
     ax = pum_figures.overview(PersonalizedMechanism(COMMON, {SIX[0]: "home"}))
     assert arrows(ax).count("-.") == 1
-    assert shades(ax, SIX[0])[0] == "black"
+    assert shades(ax, SIX[0])[0] == INK
 
 
-def test_the_overview_stands_where_it_is_asked_for_and_no_text_overlaps_another() -> None:
-    figure, place = plt.subplots(figsize=(6.6, 6.2), layout="constrained")
-    user = PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"})
-    assert pum_figures.overview(user, place) is place
+def test_no_text_of_the_overview_overlaps_another() -> None:
+    ax = pum_figures.overview(PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"}))
+    figure = ax.figure
     figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in place.texts]
+    boxes = [text.get_window_extent() for text in ax.texts]
     assert all(figure.bbox.contains(*corner) for box in boxes for corner in (box.min, box.max))
     assert not [a for a, b in itertools.combinations(boxes, 2) if a.overlaps(b)]
 
@@ -81,7 +80,7 @@ def test_maps_show_each_cell_at_its_place_with_one_scale_in_a_row() -> None:
     corner[624] = 1
     panels = {"a": corner, "b": middle, "c": middle, "d": middle}
     axes = pum_figures.maps(panels, GRID, "share (%)", marked=26)
-    assert [ax.get_title() for ax in axes] == list(panels)
+    assert [ax.get_title("left") for ax in axes] == list(panels)
     images = [ax.images[0] for ax in axes]
     assert [image.norm.vmax for image in images] == pytest.approx([100, 100, 0.16, 0.16])
     shown = images[0].get_array()

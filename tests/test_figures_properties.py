@@ -73,8 +73,8 @@ def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_orange() -> N
     np.testing.assert_array_equal(kept.get_data(), [[3, 2], [0, 1]])
     np.testing.assert_array_equal(broken.get_data(), [[5.5], [2]])
     np.testing.assert_array_equal(none.get_data(), [[ax.get_xlim()[1]], [3]])
-    assert [kept.get_color(), broken.get_color()] == [style.BLUE, style.ORANGE]
-    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [kept.get_color(), broken.get_color()] == [style.SENSITIVE, style.OTHER]
+    names = [text.get_text() for text in ax.figure.legends[0].get_texts()]
     assert names == ["promised", "kept", "broken", "no level"]
 
 

@@ -10,7 +10,7 @@ LEVELS = np.array([[0, 1, 2.5], [0.25, 0, np.inf], [np.inf, 1, 0]])
 
 def test_levels_stand_in_their_cells() -> None:
     axes = related.pair_levels({"one": LEVELS, "two": np.zeros((3, 3))}, "abc", [0])
-    assert [ax.get_title() for ax in axes] == ["one", "two"]
+    assert [ax.get_title("left") for ax in axes] == ["one", "two"]
     found = {text.get_position()[::-1]: text.get_text() for text in axes[0].texts}
     wanted = {(0, 1): "1", (0, 2): "2.5", (1, 0): "0.25", (1, 2): "∞", (2, 0): "∞", (2, 1): "1"}
     assert found == wanted

@@ -13,10 +13,9 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 from uldp.paper.figures.estimates import estimate_maps, estimates_by_rank, estimates_with_errors
-from uldp.paper.figures.style import DPI, STYLES, Curve, Look, curves
+from uldp.paper.figures.style import STYLES, Curve, Look, curves
 
 __all__ = [
-    "DPI",
     "STYLES",
     "Curve",
     "Look",

@@ -12,7 +12,7 @@ from matplotlib.colors import BoundaryNorm
 from numpy.typing import ArrayLike, NDArray
 
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Curve, Look, Panels
+from uldp.paper.figures.style import Curve, Look
 
 __all__ = ["Surface", "ratio_maps", "saddle_points"]
 
@@ -39,21 +39,19 @@ class Surface:
     saddle: tuple[float, float]
 
 
-def saddle_points(panels: Mapping[str, Surface], axes: Panels = None) -> NDArray[Any]:
+def saddle_points(panels: Mapping[str, Surface]) -> NDArray[Any]:
     """Draw losses by contour lines, the best θ for each mass, and the worst mass for each θ.
 
     Parameters
     ----------
     panels : mapping of str to Surface
         By the title of their panel.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
-    axes = style.make_axes(len(panels), (style.WIDTH, 4.0), sharey=True, axes=axes)
+    axes = style.make_axes(len(panels), 4.0, sharey=True)
     looks = style.line_looks(("best θ for this mass", "worst mass for this θ"))
     best, worst = looks.values()
     dot: Look = {"color": "black", "marker": "o", "markersize": 8, "linestyle": ""}
@@ -68,7 +66,7 @@ def saddle_points(panels: Mapping[str, Surface], axes: Panels = None) -> NDArray
         ax.plot(*surface.saddle, **dot, clip_on=False, zorder=5)
         ax.set_title(title)
     style.name_axes(axes, "θ", r"$p(\mathcal{X}_S)$")
-    style.legend_above(axes, looks | {"saddle point": dot})
+    style.key_above(axes, looks | {"saddle point": dot})
     return axes
 
 
@@ -78,7 +76,6 @@ def ratio_maps(
     ratios: Mapping[str, ArrayLike],
     levels: Sequence[float],
     lines: Mapping[str, Curve] | None = None,
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Map ratios of losses over ε and the number of sensitive values, on logarithmic axes.
 
@@ -95,16 +92,14 @@ def ratio_maps(
         carry their ratio. Ratios beyond the ends are drawn like the ends.
     lines : mapping of str to (ε, size), optional
         Lines drawn across every panel, at most three, by their labels.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
-    inches = style.WIDTH, 0.6 + 2.7 * -(-len(ratios) // 2)
-    axes = style.make_axes(len(ratios), inches, 2, axes=axes)
-    looks = style.line_looks(lines or {}, first=1)
+    height = 0.6 + 2.7 * -(-len(ratios) // 2)
+    axes = style.make_axes(len(ratios), height, 2)
+    looks = style.line_looks(lines or {})
     colours = colormaps["cividis_r"]
     norm = BoundaryNorm(levels, colours.N)
     for ax, (title, values) in zip(axes, ratios.items(), strict=True):
@@ -116,8 +111,8 @@ def ratio_maps(
         for label, line in (lines or {}).items():
             ax.plot(*style.checked(line, label), **looks[label])
         ax.set_title(title)
-    style.log_axes(axes)
+    style.number_axes(axes)
     style.name_axes(axes, "ε", r"$|\mathcal{X}_S|$")
     axes[0].figure.colorbar(filled, ax=list(axes), ticks=levels, format="%g", spacing="uniform")
-    style.legend_above(axes, looks)
+    style.key_above(axes, looks)
     return axes

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_rgba
-from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Curve, Look, Panels
+from uldp.paper.figures.style import Curve, Look
 
 __all__ = ["ExcessMap", "better_of_two"]
 
@@ -43,9 +42,7 @@ class ExcessMap:
     optimal: Curve
 
 
-def better_of_two(
-    panels: Mapping[str, ExcessMap], levels: ArrayLike, axes: Panels = None
-) -> NDArray[Any]:
+def better_of_two(panels: Mapping[str, ExcessMap], levels: ArrayLike) -> NDArray[Any]:
     """Map which of two mechanisms has the smaller loss, and how far it is from the limit.
 
     Parameters
@@ -54,14 +51,12 @@ def better_of_two(
         By the title of their panel; all of the same two mechanisms.
     levels : (m,) array_like
         Ratios at which contour lines are drawn for the better of the two.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
-    axes = style.make_axes(len(panels), (style.WIDTH, 4.2), axes=axes)
+    axes = style.make_axes(len(panels), 4.2)
     for ax, (title, panel) in zip(axes, panels.items(), strict=True):
         names = list(panel.ratios)
         if len(names) != 2:
@@ -83,11 +78,12 @@ def better_of_two(
         style.draw_contours(ax, grid, np.minimum(first, second), levels, "0.2")
         ax.plot(*style.checked(panel.optimal, "optimal"), **OPTIMAL)
         ax.set_title(title)
-    style.log_axes(axes)
+    style.number_axes(axes)
     style.name_axes(axes, "ε", r"$|\mathcal{X}_S|$")
-    keys = [
-        Patch(facecolor=tint, edgecolor=HATCHING, hatch=hatch, label=f"{name} is better")
-        for name, tint, hatch in zip(names, tints, HATCHES, strict=True)
-    ]
-    style.legend_above(axes, [*keys, *style.keys_of({f"{names[0]} is optimal from here": OPTIMAL})])
+    square: Look = {"linestyle": "", "marker": "s", "markersize": 8}
+    keys = {
+        f"{name} is better": square | {"color": tint}
+        for name, tint in zip(names, tints, strict=True)
+    }
+    style.key_above(axes, keys | {f"{names[0]} is optimal from here": OPTIMAL})
     return axes

@@ -6,7 +6,8 @@ Values carry the labels that they have in the domain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,13 +20,11 @@ from uldp.paper.figures import style
 
 __all__ = ["matrix_diagram", "rappor_diagram", "response_diagram", "uldp_diagram"]
 
-THIN_BLUE: style.Look = {"color": style.BLUE, "linewidth": 1.3, "linestyle": "-"}
-DASHED: style.Look = {"color": style.GREY, "linewidth": 1.1, "linestyle": "--"}
+THIN_BLUE: style.Look = {"color": style.SENSITIVE, "linewidth": 1.3, "linestyle": "-"}
+DASHED: style.Look = {"color": style.MUTED, "linewidth": 1.1, "linestyle": "--"}
 
 
-def uldp_diagram(
-    Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike, ax: Axes | None = None
-) -> Axes:
+def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Axes:
     """Draw which outputs each input can lead to: the overview of ULDP (Figure 1).
 
     Parameters
@@ -35,8 +34,6 @@ def uldp_diagram(
         y_1, ..., y_|Y|.
     sensitive, protected : array_like of int
         Indices of the sensitive inputs X_S and of the protected outputs Y_P.
-    ax : Axes, optional
-        Where to draw.
     """
     matrix = checks.stochastic(Q, "Q")
     k, size = matrix.shape
@@ -47,7 +44,7 @@ def uldp_diagram(
     strokes = {
         "from a sensitive value": THIN_BLUE,
         r"from a non-sensitive value to $\mathcal{Y}_P$": DASHED,
-        r"from a non-sensitive value to $\mathcal{Y}_I$": style.BOLD_ORANGE,
+        r"from a non-sensitive value to $\mathcal{Y}_I$": style.BOLD_OTHER,
     }
     sensitive_to, other_to_P, other_to_I = strokes.values()
     arrows = (
@@ -60,18 +57,16 @@ def uldp_diagram(
         for x, y in np.argwhere(matrix > 0)
     )
     columns = _column("X", "SN", inputs, in_S), _column("Y", "PI", outputs, in_P)
-    return style.arrow_diagram(columns, arrows, strokes, ax)
+    return style.arrow_diagram(columns, arrows, strokes)
 
 
-def response_diagram(mechanism: UtilityOptimizedRR, ax: Axes | None = None) -> Axes:
+def response_diagram(mechanism: UtilityOptimizedRR) -> Axes:
     """Draw the transitions of a uRR with the symbols and values of eq. (6) (Figure 2).
 
     Parameters
     ----------
     mechanism : UtilityOptimizedRR
         On a domain small enough to read, up to about ten values.
-    ax : Axes, optional
-        Where to draw.
     """
     Q = mechanism.transition_matrix()
     in_S = mechanism.protected
@@ -79,15 +74,15 @@ def response_diagram(mechanism: UtilityOptimizedRR, ax: Axes | None = None) -> A
     arrows = []
     keys = {}
     for x, y in np.argwhere(Q > 0):
-        kept = ("c_1", style.BOLD_BLUE) if in_S[x] else ("c_3", style.BOLD_ORANGE)
+        kept = ("c_1", style.BOLD_SENSITIVE) if in_S[x] else ("c_3", style.BOLD_OTHER)
         symbol, stroke = kept if x == y else ("c_2", style.DOTTED)
         arrows.append(style.Arrow(0, labels[x], labels[y], stroke, f"${symbol}$" if x == y else ""))
         keys[f"${symbol} = {Q[x, y]:.3f}$"] = stroke
     columns = _column("X", "SN", labels, in_S), _column("Y", "PI", labels, in_S)
-    return style.arrow_diagram(columns, arrows, dict(sorted(keys.items())), ax)
+    return style.arrow_diagram(columns, arrows, dict(sorted(keys.items())))
 
 
-def rappor_diagram(mechanism: UtilityOptimizedRappor, ax: Axes | None = None) -> Axes:
+def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
     """Draw the bits of a uRAP with the symbols and values of eqs. (9) and (10) (Figure 3).
 
     The first sensitive and the first non-sensitive value are drawn: its bits and, below them, the
@@ -97,15 +92,13 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor, ax: Axes | None = None) ->
     ----------
     mechanism : UtilityOptimizedRappor
         On a domain small enough to read, up to about a dozen values.
-    ax : Axes, optional
-        Where to draw.
     """
     decoder = mechanism.decoder
     s = mechanism.sensitive.size
     k = mechanism.domain.size
     order = np.concatenate([mechanism.sensitive, mechanism.nonsensitive])
     drawn = [part[0] for part in (mechanism.sensitive, mechanism.nonsensitive) if part.size]
-    ax = style.one_axes(ax, 0.6 + 2.2 * len(drawn))
+    ax = style.one_axes(0.6 + 2.2 * len(drawn))
     ax.set_axis_off()
     for panel, value in enumerate(drawn):
         top = -4.4 * panel
@@ -115,50 +108,58 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor, ax: Axes | None = None) ->
         style.write(ax, (-0.2, top - 0.5), label, ha="right", size=13)
         style.write(ax, (-0.2, top - 2.2), "Pr[bit = 1]", ha="right", size=10)
         for place, (mine, probability) in enumerate(zip(own, ones, strict=True)):
-            color = style.BLUE if place < s else style.ORANGE
+            color = style.SENSITIVE if place < s else style.OTHER
             symbols = ("$d_1$", r"$\theta$") if place < s else ("0", "$1-d_2$")
             _draw_cell(ax, (place, top - 1), float(mine), color, str(int(mine)))
             style.draw_arrow(ax, (place + 0.5, top - 1), (place + 0.5, top - 1.7), style.DOTTED)
             _draw_cell(ax, (place, top - 2.7), probability, color, symbols[int(mine)])
             if symbols[int(mine)] != "0":
                 style.write(ax, (place + 0.5, top - 3.0), f"{probability:.3f}", size=10)
-    for left, right, color, name in ((0, s, style.BLUE, "S"), (s, k, style.ORANGE, "N")):
+    for left, right, color, name in ((0, s, style.SENSITIVE, "S"), (s, k, style.OTHER, "N")):
         if left < right:
             style.write(ax, ((left + right) / 2, 0.4), rf"$\mathcal{{X}}_{name}$", color, size=13)
     ax.set(xlim=(-2, k + 0.1), ylim=(1.2 - 4.4 * len(drawn), 0.8))
     return ax
 
 
-def matrix_diagram(mechanism: Mechanism, ax: Axes | None = None) -> Axes:
-    """Draw the transition matrix of a mechanism with its entries; zeros are left blank.
+def matrix_diagram(mechanisms: Mapping[str, Mechanism]) -> NDArray[Any]:
+    """Draw the transition matrices of mechanisms with their entries; zeros are left blank.
 
     Sensitive values come first among the rows and protected outputs among the columns, with lines
     between the classes. A column is named by the values that its report supports.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        With a small matrix, up to about ten rows and twenty columns.
-    ax : Axes, optional
-        Where to draw.
+    mechanisms : mapping of str to Mechanism
+        By the title of their panel; with small matrices, up to about ten rows and twenty columns.
+
+    Returns
+    -------
+    (number of mechanisms,) ndarray of Axes
     """
+    axes = style.make_axes(len(mechanisms), 3.0 * len(mechanisms), 1)
+    for ax, (title, mechanism) in zip(axes, mechanisms.items(), strict=True):
+        _draw_mechanism(ax, mechanism)
+        ax.set_title(title)
+    style.name_axes(axes, "values that the report supports", "true value")
+    return axes
+
+
+def _draw_mechanism(ax: Axes, mechanism: Mechanism) -> None:
     rows = np.concatenate([mechanism.sensitive, mechanism.nonsensitive])
     columns = np.argsort(~mechanism.protected, kind="stable")
     names = np.array([str(label) for label in mechanism.domain.labels])
     reports = [mechanism.tally(report[np.newaxis]).counts for report in mechanism.outputs[columns]]
     supported = ["\n".join(names[held == 1]) or "none" for held in reports]
     marked = np.arange(rows.size) < mechanism.sensitive.size, mechanism.protected[columns]
-    ax = style.one_axes(ax, 3.0)
     Q = mechanism.transition_matrix()[np.ix_(rows, columns)]
     style.draw_matrix(ax, Q, marked, (names[rows].tolist(), supported))
-    ax.set(xlabel="values that the report supports", ylabel="true value")
-    return ax
 
 
 def _column(name: str, parts: str, labels: Iterable[str], first: NDArray[np.bool_]) -> style.Column:
     """Return a set as its two classes, of which `first` marks the one drawn above."""
     names = np.array(list(labels))
-    classes = zip(parts, (style.BLUE, style.ORANGE), (names[first], names[~first]), strict=True)
+    classes = zip(parts, (style.SENSITIVE, style.OTHER), (names[first], names[~first]), strict=True)
     return style.Column(
         {
             rf"$\mathcal{{{name}}}_{part}$": (color, members.tolist())
@@ -169,6 +170,6 @@ def _column(name: str, parts: str, labels: Iterable[str], first: NDArray[np.bool
 
 def _draw_cell(ax: Axes, corner: tuple[float, float], filled: float, color: str, text: str) -> None:
     """Draw a unit square, filled from below to the given height, with a text in it."""
-    ax.add_patch(Rectangle(corner, 1, filled, facecolor=style.PALE[color], edgecolor="none"))
+    ax.add_patch(Rectangle(corner, 1, filled, facecolor=style.TINT[color], edgecolor="none"))
     ax.add_patch(Rectangle(corner, 1, 1, facecolor="none", edgecolor=color))
     style.write(ax, (corner[0] + 0.5, corner[1] + 0.5), text, size=11)

@@ -18,7 +18,7 @@ from uldp.domain import Domain, PerValue, chosen_values, per_value
 from uldp.estimators import empirical
 from uldp.paper.datasets import GridHistogram
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Look, Panels
+from uldp.paper.figures.style import Look
 from uldp.tallies import Tally
 
 __all__ = ["estimate_maps", "estimates_by_rank", "estimates_with_errors"]
@@ -28,7 +28,6 @@ def estimates_by_rank(
     truth: ArrayLike,
     estimates: Mapping[str, ArrayLike],
     sensitive: ArrayLike,
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw each estimate of a distribution over the truth, the most frequent value first.
 
@@ -42,8 +41,6 @@ def estimates_by_rank(
         By the mechanism's name; one panel each, two in a row.
     sensitive : (s,) array_like of int
         Indices of the sensitive values, which get a marker of their own.
-    axes : (m,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -55,8 +52,8 @@ def estimates_by_rank(
     order = np.argsort(-shares, kind="stable")
     ranks = np.arange(1, size + 1)
     is_sensitive = np.isin(order, checks.positions(sensitive, "sensitive", size))
-    inches = style.WIDTH, 0.6 + 2.4 * -(-len(estimates) // 2)
-    axes = style.make_axes(len(estimates), inches, 2, sharey=True, sharex=True, axes=axes)
+    height = 0.6 + 2.4 * -(-len(estimates) // 2)
+    axes = style.make_axes(len(estimates), height, 2, sharey=True, sharex=True)
     looks: dict[str, Look] = {
         "truth": {"color": "black", "linewidth": 1.2},
         "estimate, not sensitive": {"color": "gray", "marker": ".", "linestyle": ""},
@@ -78,10 +75,9 @@ def estimates_by_rank(
         ax.plot(ranks[is_sensitive], values[is_sensitive], **triangles)
         ax.plot(ranks, shares[order], **line)
         ax.set_title(name)
-        ax.grid(alpha=0.25)
-    style.log_axes(axes, "x")
+    style.number_axes(axes, "x")
     style.name_axes(axes, "rank of the value, most frequent first", "share of the users (%)")
-    style.legend_above(axes, looks)
+    style.key_above(axes, looks)
     return axes
 
 
@@ -90,7 +86,6 @@ def estimates_with_errors(
     values: ArrayLike | None = None,
     truth: PerValue | None = None,
     confidence: float = 0.95,
-    ax: Axes | None = None,
 ) -> Axes:
     """Draw the empirical estimates of tallies with their intervals, a row for each value.
 
@@ -105,8 +100,6 @@ def estimates_with_errors(
         The true distribution, drawn as upright strokes.
     confidence : float, optional
         The probability that an interval holds its share (see `inference.intervals`).
-    ax : Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -120,9 +113,9 @@ def estimates_with_errors(
         raise ValueError("tallies must be over the same values")
     shown = np.arange(domain.size) if values is None else chosen_values(domain, values)
     rows = np.arange(shown.size)
-    ax = style.one_axes(ax, 0.9 + shown.size * (0.14 + 0.12 * len(tallies)))
+    ax = style.one_axes(0.9 + shown.size * (0.14 + 0.12 * len(tallies)))
     named = not style.STYLES.keys().isdisjoint(tallies)
-    looks = style.mechanism_looks(tallies) if named else style.line_looks(tallies, marked=True)
+    looks = style.mechanism_looks(tallies) if named else style.line_looks(tallies)
     places = 0.22 * (np.arange(len(looks)) - (len(looks) - 1) / 2)
     ax.axvline(0, color="0.6", linewidth=0.8)
     for (name, look), place in zip(looks.items(), places, strict=True):
@@ -144,7 +137,7 @@ def estimates_with_errors(
     ax.set_ylim(shown.size - 0.5, -0.5)
     ax.set_xlabel("share of the users (%)")
     ax.grid(axis="x", alpha=0.25)
-    style.legend_above(ax, keys)
+    style.key_above(ax, keys)
     return ax
 
 
@@ -152,7 +145,6 @@ def estimate_maps(
     truth: PerValue,
     estimates: Mapping[str, PerValue],
     grid: GridHistogram,
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw distributions over the cells of a grid as maps with one colour scale.
 
@@ -167,8 +159,6 @@ def estimate_maps(
         Distributions by the title of their map, two in a row from the second row on.
     grid : GridHistogram
         The grid and its hospital cells.
-    axes : (m + 2,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -180,8 +170,8 @@ def estimate_maps(
         for title, values in estimates.items()
     }
     norm = PowerNorm(0.5, vmin=0, vmax=max(values.max() for values in percent.values()))
-    inches = style.WIDTH, 3.2 * (1 + -(-len(estimates) // 2))
-    axes = style.make_axes(len(percent) + 1, inches, 2, sharey=True, sharex=True, axes=axes)
+    height = 3.2 * (1 + -(-len(estimates) // 2))
+    axes = style.make_axes(len(percent) + 1, height, 2, sharey=True, sharex=True)
     key = axes[1]
     for ax, (title, values) in zip(np.delete(axes, 1), percent.items(), strict=True):
         image = style.draw_map(ax, values, grid, "cividis", norm)

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Curve, Look, Panels
+from uldp.paper.figures.style import Curve, Look
 
 __all__ = ["ESTIMATORS", "Climb", "climbs", "losses_by_estimator"]
 
 ESTIMATORS: dict[str, Look] = {
     "empirical": {"color": "#000000", "marker": "x"},
     "threshold": {"color": "#E69F00", "marker": "s"},
-    "norm_sub": {"color": style.GREEN, "marker": "^"},
+    "norm_sub": {"color": style.ACCENT, "marker": "^"},
     "em": {"color": "#CC79A7", "marker": "D"},
-    "mle": {"color": style.BLUE, "marker": "o"},
+    "mle": {"color": style.SENSITIVE, "marker": "o"},
 }
 """Colours and markers by the names that `Mechanism.estimate` takes."""
 
@@ -57,9 +57,7 @@ class Climb:
         return dict(zip(KINDS, (*of_em, self.solver), strict=True))
 
 
-def climbs(
-    panels: Mapping[str, Mapping[str, Climb]], lowest: float, axes: Panels = None
-) -> NDArray[Any]:
+def climbs(panels: Mapping[str, Mapping[str, Climb]], lowest: float) -> NDArray[Any]:
     """Draw distances from the optimum over passes, on logarithmic axes.
 
     Thick lines are EM's distances, thin ones of the same colour their certificates, and open
@@ -71,8 +69,6 @@ def climbs(
         By the title of the panel and the label of the line, which has one style in all panels.
     lowest : float
         Where the vertical axis ends; smaller distances are drawn there.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -88,7 +84,7 @@ def climbs(
         for title, lines in panels.items()
     }
     labels = "passes over the reports", "log-likelihood below the optimum (nats)"
-    axes = style.curves(drawn, *labels, axes, kinds=KINDS, height=4.2)
+    axes = style.curves(drawn, *labels, kinds=KINDS, height=4.2)
     for ax in axes:
         ax.set_ylim(bottom=lowest / 2)
     return axes
@@ -99,7 +95,6 @@ def losses_by_estimator(
     levels: Mapping[str, float],
     loss: str,
     highest: float,
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw mean losses of estimators, side by side for each mechanism, on a logarithmic axis.
 
@@ -114,17 +109,13 @@ def losses_by_estimator(
         The name of the loss, which labels the vertical axis.
     highest : float
         Where the vertical axis ends; larger means are drawn there, without a bar.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
     highest = checks.positive(highest, "highest")
-    axes = style.make_axes(
-        len(panels), (style.WIDTH, 2.2 * len(panels) + 0.8), 1, sharey=True, axes=axes
-    )
+    axes = style.make_axes(len(panels), 2.2 * len(panels) + 0.8, 1, sharey=True)
     mechanisms = list(next(iter(panels.values())))
     greys: dict[str, Look] = {
         label: {"color": "0.5", "linewidth": 1, "linestyle": line}
@@ -149,9 +140,9 @@ def losses_by_estimator(
         ax.set_title(title)
         ax.set_xticks(range(len(mechanisms)), mechanisms)
         ax.grid(axis="y", alpha=0.25)
-    style.log_axes(axes, "y")
+    style.number_axes(axes, "y")
     for ax in axes:
         ax.set_ylim(top=highest)
     style.name_axes(axes, "", loss)
-    style.legend_above(axes, points | greys)
+    style.key_above(axes, points | greys)
     return axes

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics import checks
 from uldp.paper.experiments import NO_PRIVACY
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Curve, Label, Look, Panels
+from uldp.paper.figures.style import Curve, Label, Look
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -28,7 +28,7 @@ __all__ = ["Loss", "gains", "losses_by_attributes", "losses_by_epsilon", "losses
 Loss = Literal["tv", "mse"]
 
 LABELS: dict[Loss, str] = {"tv": "TV", "mse": "MSE"}
-KINDS: dict[str, Look] = {"forecast": {"marker": ""}, "measured": {"linestyle": ""}}
+KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
 FOUR_ATTRIBUTES = 400
 AT_LN_K = "ε (thick line: ε = ln k)"
 
@@ -39,7 +39,6 @@ def gains(
     claimed_label: str,
     ends: Mapping[str, float],
     kinds: Mapping[str, Look],
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw by what factors mechanisms beat others over ε, beside the factors that were claimed.
 
@@ -56,8 +55,6 @@ def gains(
         Where a panel has a thick line, by its title: ε = ln k.
     kinds : mapping of str to dict
         How the curves of a kind differ from the look of their mechanism.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -70,12 +67,11 @@ def gains(
         panels,
         AT_LN_K,
         "factor by which the TV is smaller",
-        axes,
         kinds=kinds,
         height=3.9,
     )
     for ax, title in zip(axes, panels, strict=True):
-        ax.axhspan(low, high, color=style.PALE[style.GREEN], zorder=0)
+        ax.axhspan(low, high, color=style.TINT[style.ACCENT], zorder=0)
         ax.axvline(ends[title], color="0.75", linewidth=3, zorder=0)
         ax.axhline(1, color="0.3", linewidth=1)
         corner = ax.get_xlim()[0] * 1.1, high * 0.93
@@ -88,7 +84,6 @@ def losses_by_epsilon(
     loss: Loss,
     data: Sequence[str],
     estimators: Sequence[str],
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw panels of Figure 5 (TV) or 10 (MSE): losses over ε, with a line at ε = ln k.
 
@@ -104,8 +99,6 @@ def losses_by_epsilon(
         The names of the data.
     estimators : sequence of str
         One panel for each on each of the data, two in a row.
-    axes : (m,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -113,7 +106,7 @@ def losses_by_epsilon(
         The estimators in their order, for one of the data after the other.
     """
     panels = _by_estimator(table, data, estimators)
-    axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2, axes=axes)
+    axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2)
     for ax, rows in zip(axes, panels.values(), strict=True):
         ax.axvline(np.log(rows["k"].iloc[0]), color="0.75", linewidth=3, zorder=0)
     return axes
@@ -124,7 +117,6 @@ def losses_by_sensitive(
     loss: Loss,
     data: Sequence[str],
     estimators: Sequence[str],
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw panels of Figure 6 (TV) or 11 (MSE): losses over the number of sensitive values.
 
@@ -140,8 +132,6 @@ def losses_by_sensitive(
         The names of the data.
     estimators : sequence of str
         One row of panels for each on each of the data; the columns are ε = 0.1 and ε = ln k.
-    axes : (m,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -152,12 +142,10 @@ def losses_by_sensitive(
     for title, rows in _by_estimator(table, data, estimators).items():
         panels |= _by_budget(rows, title)
     label = r"number of sensitive values, $|\mathcal{X}_S|$"
-    return _draw(panels, loss, "sensitive", label, columns=2, axes=axes)
+    return _draw(panels, loss, "sensitive", label, columns=2)
 
 
-def losses_by_attributes(
-    table: DataFrame, loss: Loss, estimator: str, axes: Panels = None
-) -> NDArray[Any]:
+def losses_by_attributes(table: DataFrame, loss: Loss, estimator: str) -> NDArray[Any]:
     """Draw a row of Figure 7 (TV) or 12 (MSE): losses over the number of attributes.
 
     Bars reach two standard errors up and down, and no further than the axis.
@@ -170,8 +158,6 @@ def losses_by_attributes(
         The loss.
     estimator : str
         The estimator; there is a panel for each ε.
-    axes : (m,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -181,7 +167,7 @@ def losses_by_attributes(
     # Beyond four attributes, each has two categories.
     table = table.assign(attributes=4 + np.log2(table["k"] / FOUR_ATTRIBUTES))
     panels = _by_budget(_select(table, estimator), estimator)
-    axes = _draw(panels, loss, "attributes", "number of attributes", "y", axes=axes)
+    axes = _draw(panels, loss, "attributes", "number of attributes", "y")
     for ax in axes:
         ax.set_xticks(sorted(table["attributes"].unique()))
     return axes
@@ -193,8 +179,8 @@ def _by_estimator(
     """Return the rows of a panel for each estimator on each of the data, by its title."""
     return {
         name if len(data) == 1 else f"{where}, {name}": _select(table, name, where)
-        for where in data
         for name in estimators
+        for where in data
     }
 
 
@@ -227,7 +213,6 @@ def _draw(
     log: str = "xy",
     *,
     columns: int | None = None,
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw panels by their titles, in rows of `columns`.
 
@@ -241,7 +226,6 @@ def _draw(
         drawn,
         label,
         LABELS[loss],
-        axes,
         kinds=KINDS,
         log=log,
         columns=columns,
@@ -249,14 +233,12 @@ def _draw(
         height=0.9 + 2.3 * rows,
     )
     for empirical in (True, False):
-        alike = [ax for ax in axes if ("empirical" in ax.get_title()) == empirical]
+        alike = [ax for ax in axes if ("empirical" in ax.get_title("left")) == empirical]
         limits = [ax.get_ylim() for ax in alike]
         for ax in alike:
             ax.set_ylim(np.min(limits), np.max(limits))
-    style.log_axes(axes, "y")
+    style.number_axes(axes, "y")
     for ax, of in zip(axes, panels.values(), strict=True):
-        for line in ax.lines:
-            line.set_markevery(None)
         for name, members in of.groupby("mechanism"):
             if len(members) > 1:
                 across, means, errors = members[[x, loss, f"{loss}_error"]].dropna().to_numpy().T

@@ -9,15 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Panels
 from uldp.privacy.osldp import Decomposition
 
 __all__ = ["product_scheme"]
 
 
-def product_scheme(
-    Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike, axes: Panels = None
-) -> NDArray[Any]:
+def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> NDArray[Any]:
     """Draw Q = Q_U Q_R so that the entries that belong together stand in line.
 
     Q_U is on the left of Q and has its rows; Q_R is above Q and has its columns. Protected outputs
@@ -33,8 +30,6 @@ def product_scheme(
         Of that mechanism.
     sensitive : array_like of int
         Its sensitive inputs.
-    axes : (2, 2) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
@@ -58,12 +53,11 @@ def product_scheme(
     middle = [*outputs[: int(in_P.sum())], *(inputs[x] for x in revealed)]
     rows = len(middle) + k
     columns = len(middle) + size
-    inches = style.WIDTH, style.WIDTH * (0.5 * rows + 1) / (0.55 * columns + 0.8)
-    panels = style.make_axes(4, inches, 2, axes=axes)
-    if axes is None:
-        grid = panels[0].get_subplotspec().get_gridspec()
-        grid.set_width_ratios((len(middle), size))
-        grid.set_height_ratios((len(middle), k))
+    height = style.WIDE * (0.5 * rows + 1) / (0.55 * columns + 0.8)
+    panels = style.make_axes(4, height, 2)
+    grid = panels[0].get_subplotspec().get_gridspec()
+    grid.set_width_ratios((len(middle), size))
+    grid.set_height_ratios((len(middle), k))
     panels[0].set_axis_off()
     style.write(panels[0], (0.4, 0.5), "$\\mathbf{Q}_O = \\mathbf{Q}_U\\,\\mathbf{Q}_R$", size=16)
     above, left, product = panels[1:]

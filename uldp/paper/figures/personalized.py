@@ -15,17 +15,16 @@ from uldp.domain import PerValue, per_value
 from uldp.mechanisms import UtilityOptimizedRR
 from uldp.paper.datasets import GridHistogram
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Panels
 from uldp.personalized import PersonalizedMechanism
 
 __all__ = ["maps", "overview"]
 
-SECRET: style.Look = {"color": style.GREEN, "linewidth": 2.4, "linestyle": "-."}
-SAME: style.Look = {"color": style.GREY, "linewidth": 1.3, "linestyle": "-"}
+SECRET: style.Look = {"color": style.ACCENT, "linewidth": 2.4, "linestyle": "-."}
+SAME: style.Look = {"color": style.MUTED, "linewidth": 1.3, "linestyle": "-"}
 FADED: style.Look = {"color": "0.6", "linewidth": 0}
 
 
-def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
+def overview(user: PersonalizedMechanism) -> Axes:
     """Draw a user's pre-processor and the common mechanism that follows it (Figure 4).
 
     Reports that she never sends are grey.
@@ -34,8 +33,6 @@ def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
     ----------
     user : PersonalizedMechanism
         Her mechanism, with a uRR in common; small enough to read, up to about ten values and bots.
-    ax : Axes, optional
-        Where to draw.
     """
     common = user.common
     checks.instance(common, "the common mechanism", UtilityOptimizedRR)
@@ -46,14 +43,17 @@ def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
     secret = {labels[x]: labels[z] for x, z in enumerate(mapped) if x != z}
     values = labels[: user.domain.size]
     common_to_all = {
-        r"$\mathcal{X}_S$": (style.BLUE, [x for x in values if x in shielded and x not in secret]),
-        r"$\mathcal{X}_S^{(i)}$": (style.GREEN, list(secret)),
-        "others": (style.ORANGE, [x for x in values if x in free and x not in secret]),
+        r"$\mathcal{X}_S$": (
+            style.SENSITIVE,
+            [x for x in values if x in shielded and x not in secret],
+        ),
+        r"$\mathcal{X}_S^{(i)}$": (style.ACCENT, list(secret)),
+        "others": (style.OTHER, [x for x in values if x in free and x not in secret]),
     }
     middle, outer = (
         {
-            rf"$\mathcal{{{of}}}_{p}$": (style.BLUE, shielded),
-            rf"$\mathcal{{{of}}}_{i}$": (style.ORANGE, free),
+            rf"$\mathcal{{{of}}}_{p}$": (style.SENSITIVE, shielded),
+            rf"$\mathcal{{{of}}}_{i}$": (style.OTHER, free),
         }
         for of, p, i in ("ZSN", "YPI")
     )
@@ -65,18 +65,18 @@ def overview(user: PersonalizedMechanism, ax: Axes | None = None) -> Axes:
     arrows = [style.Arrow(0, x, secret.get(x, x), SECRET if x in secret else SAME) for x in values]
     for row, column in np.argwhere(common.transition_matrix() > 0):
         if labels[row] not in secret:
-            own = style.BOLD_BLUE if labels[row] in shielded else style.BOLD_ORANGE
+            own = style.BOLD_SENSITIVE if labels[row] in shielded else style.BOLD_OTHER
             stroke = own if row == column else style.DOTTED
             arrows.append(style.Arrow(1, labels[row], labels[column], stroke))
     keys = {
         r"$f_{\mathrm{pre}}^{(i)}$, secret: to a bot": SECRET,
         r"$f_{\mathrm{pre}}^{(i)}$: unchanged": SAME,
-        r"$\mathbf{Q}_{\mathrm{cmn}}$, known to all: kept, in $\mathcal{Z}_S$": style.BOLD_BLUE,
-        r"$\mathbf{Q}_{\mathrm{cmn}}$: kept, in $\mathcal{Z}_N$": style.BOLD_ORANGE,
+        r"$\mathbf{Q}_{\mathrm{cmn}}$, known: kept, in $\mathcal{Z}_S$": style.BOLD_SENSITIVE,
+        r"$\mathbf{Q}_{\mathrm{cmn}}$: kept, in $\mathcal{Z}_N$": style.BOLD_OTHER,
         r"$\mathbf{Q}_{\mathrm{cmn}}$: another report": style.DOTTED,
         "grey: never sent by her": FADED,
     }
-    return style.arrow_diagram(columns, arrows, keys, ax)
+    return style.arrow_diagram(columns, arrows, keys)
 
 
 def maps(
@@ -84,7 +84,6 @@ def maps(
     grid: GridHistogram,
     label: str,
     marked: int | None = None,
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw distributions over the cells of a grid, two maps in a row (Figure 9).
 
@@ -101,14 +100,12 @@ def maps(
         What the shares are of.
     marked : int, optional
         A cell that gets a cross in all maps.
-    axes : (number of maps,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
     (number of maps,) ndarray of Axes
     """
-    axes = style.make_axes(len(panels), (style.WIDTH, 1.7 * len(panels)), 2, sharey=True, axes=axes)
+    axes = style.make_axes(len(panels), 1.7 * len(panels), 2, sharey=True)
     (south, north) = grid.latitude
     (west, east) = grid.longitude
     rows, columns = grid.shape
@@ -128,6 +125,6 @@ def maps(
         if marked is not None:
             row, column = np.add(divmod(marked, columns), 0.5) / (rows, columns)
             cross = west + column * (east - west), south + row * (north - south)
-            ax.plot(*cross, "x", color=style.ORANGE, markersize=8, markeredgewidth=2)
+            ax.plot(*cross, "x", color=style.OTHER, markersize=8, markeredgewidth=2)
     style.name_axes(axes, "longitude (degrees)", "latitude (degrees)")
     return axes

@@ -14,14 +14,13 @@ from scipy.ndimage import distance_transform_edt, label as connected
 
 from uldp._numerics import checks
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Panels
 
 __all__ = ["Levels", "definition_regions", "promises"]
 
 REGIONS = {
     "OSLDP only": ("#F5EFA3", "...", "#9A9020"),
-    "ULDP": ("#F2B48F", "\\\\\\", style.ORANGE),
-    "LDP": ("#A9D3EC", "///", style.BLUE),
+    "ULDP": ("#F2B48F", "\\\\\\", style.OTHER),
+    "LDP": ("#A9D3EC", "///", style.SENSITIVE),
 }
 """From the weakest definition to the strongest: colour, hatch and the hatch's colour."""
 
@@ -46,9 +45,7 @@ class Levels:
     points: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-def definition_regions(
-    panels: Mapping[str, Levels], epsilon: float, axes: Panels = None
-) -> NDArray[Any]:
+def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[Any]:
     """Draw where LDP, ULDP and OSLDP hold at one ε, in the square of a and b.
 
     A mechanism that is ULDP and not LDP only where a is 0 or 1 shows as a thick line on that edge.
@@ -59,15 +56,13 @@ def definition_regions(
         By the title of their panel.
     epsilon : float
         The level ε, at least 0.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
     floor = math.exp(-checks.nonnegative(epsilon, "epsilon")) - TOLERANCE
-    axes = style.make_axes(len(panels), (style.WIDTH, 3.7), sharey=True, axes=axes)
+    axes = style.make_axes(len(panels), 3.7, sharey=True)
     for ax, (title, levels) in zip(axes, panels.items(), strict=True):
         size = len(checks.as_array(levels.ldp, "ldp"))
         given = zip(REGIONS, (levels.osldp, levels.uldp, levels.ldp), strict=True)
@@ -85,7 +80,7 @@ def definition_regions(
     return axes
 
 
-def promises(cases: Mapping[str, tuple[float, float]], ax: Axes | None = None) -> Axes:
+def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
     """Draw the promised and the found e^level of cases, one in a row, on a logarithmic axis.
 
     What is found is blue if the promise is kept and orange if it is broken; where there is no level
@@ -96,15 +91,13 @@ def promises(cases: Mapping[str, tuple[float, float]], ax: Axes | None = None) -
     cases : mapping of str to (promised, found)
         Factors e^ε, at least 1, by the name of their row, from above; found is infinite where there
         is no level.
-    ax : Axes, optional
-        Where to draw.
     """
     if not cases:
         raise ValueError("there must be at least one case to draw, got none")
     promised, found = np.array([[float(x) for x in pair] for pair in cases.values()]).T
     if not (np.isfinite(promised).all() and promised.min() >= 1 and (found >= 1).all()):
         raise ValueError("cases must have factors of at least 1 and finite promises")
-    ax = style.one_axes(ax, 1.1 + 0.32 * len(cases))
+    ax = style.one_axes(1.1 + 0.32 * len(cases))
     finite = np.isfinite(found)
     right = 1.7 * max(promised.max(), found[finite].max(initial=1))
     rows = np.arange(len(cases))
@@ -114,9 +107,9 @@ def promises(cases: Mapping[str, tuple[float, float]], ax: Axes | None = None) -
     ax.plot(promised, rows, **bar, markersize=16)
     keys = {"promised": bar | {"markersize": 12}}
     for name, chosen, color, marker in (
-        ("kept", ~broken, style.BLUE, "o"),
-        ("broken", broken & finite, style.ORANGE, "X"),
-        ("no level", ~finite, style.ORANGE, ">"),
+        ("kept", ~broken, style.SENSITIVE, "o"),
+        ("broken", broken & finite, style.OTHER, "X"),
+        ("no level", ~finite, style.OTHER, ">"),
     ):
         if chosen.any():
             dot: style.Look = {"color": color, "marker": marker, "linestyle": "", "markersize": 8}
@@ -125,9 +118,9 @@ def promises(cases: Mapping[str, tuple[float, float]], ax: Axes | None = None) -
             keys[name] = dot
     ax.set_yticks(rows, list(cases))
     ax.set(xlim=(1, right), ylim=(len(cases) - 0.5, -0.5), xlabel="$e^{\\varepsilon}$")
-    style.log_axes([ax], "x")
+    style.number_axes([ax], "x")
     ax.grid(axis="x", alpha=0.25)
-    style.legend_above(ax, keys)
+    style.key_above(ax, keys)
     return ax
 
 

@@ -11,18 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Panels
 
 __all__ = ["pair_levels"]
 
-COLORS = ListedColormap([style.PALE[style.BLUE], "white", style.PALE[style.ORANGE]])
+COLORS = ListedColormap([style.TINT[style.SENSITIVE], "white", style.TINT[style.OTHER]])
 
 
 def pair_levels(
     panels: Mapping[str, ArrayLike],
     labels: Sequence[str],
     sensitive: Sequence[int],
-    axes: Panels = None,
 ) -> NDArray[Any]:
     """Draw for each pair of values how well reports tell the first from the second.
 
@@ -37,17 +35,15 @@ def pair_levels(
         The values.
     sensitive : sequence of int
         The numbers of the sensitive ones, whose labels are blue.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
     k = len(labels)
-    inches = style.WIDTH, 0.6 + 2.6 * -(-len(panels) // 2)
-    axes = style.make_axes(len(panels), inches, 2, axes=axes)
-    colors = [style.BLUE if x in sensitive else style.ORANGE for x in range(k)]
+    height = 0.6 + 2.6 * -(-len(panels) // 2)
+    axes = style.make_axes(len(panels), height, 2)
+    colors = [style.SENSITIVE if x in sensitive else style.OTHER for x in range(k)]
     for ax, (title, given) in zip(axes, panels.items(), strict=True):
         levels = np.asarray(given, dtype=float)
         finite = np.where(np.isposinf(levels), 0, levels)

@@ -1,33 +1,41 @@
-"""The kit that the figures are made with: looks, panels, axes, legends and the arrow diagram.
+"""The kit that the figures are made with: colours, type, panels, axes, names and the arrow diagram.
 
-Every figure takes data and, if it shall not make its own, the Axes to draw in; it returns the Axes.
-Colours are of Okabe and Ito's palette, then of Tol's, which readers with any colour vision can tell
-apart; no two things differ in colour alone. A figure is as wide as a column of the book.
+Importing it sets Matplotlib's defaults to the book's look, with the font that lies beside it, so
+that a text is as long on every computer. Blue is what is sensitive and orange what is not, and
+nothing else; a mechanism has its own colour and line; what is ordered goes from light to dark. A
+line carries its name at an end. Every figure takes data and returns its Axes.
 """
 
 from __future__ import annotations
 
 import math
-import re
+import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import cycle
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.artist import Artist
+from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
+from matplotlib.text import Annotation
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
 from uldp._numerics import checks
 from uldp.paper.datasets import GridHistogram
 
-__all__ = ["DPI", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes"]
+__all__ = ["DOTS", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes"]
 
 Curve = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
 """Horizontal and vertical coordinates of one length, and standard errors of the vertical ones."""
@@ -38,52 +46,199 @@ Label = str | tuple[str, str]
 Look = dict[str, Any]
 """Properties of a `matplotlib.lines.Line2D`."""
 
-Panels = NDArray[Any] | Sequence[Axes] | None
-"""The Axes of a figure's panels, in their order, or None for new ones."""
+End = Literal["start", "end"]
+"""At which end of a line its name stands."""
 
-WIDTH = 6.8
-DPI = 160
-BLUE = "#0072B2"
-ORANGE = "#D55E00"
-GREEN = "#009E73"
-GREY = "#595959"
-PALE = {BLUE: "#DCEBF5", ORANGE: "#FBE5D6", GREEN: "#D9F0E8"}
+INK = "#1B2430"
+MUTED = "#5B6675"
+ACCENT = "#0F5C5C"
+SENSITIVE = "#1F5FA8"
+OTHER = "#A84D08"
+GRID = "#E3E7ED"
+FAINT = "#C3CAD4"
+WASH = "#F5F7F9"
+TINT = {SENSITIVE: "#D6E4F5", OTHER: "#FCEFE2", ACCENT: WASH}
+RAMP = LinearSegmentedColormap.from_list(
+    "ink", ["#EEF1F5", "#B9C4D2", "#71839A", "#36485F", "#101A28"]
+)
+"""Colours of what is ordered; light is little."""
+
+WIDE = 6.85
+NARROW = 3.5
+SIZE = 9.6
+SPACING = 1.15 * SIZE
 WHITE: Look = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
+HALO = withStroke(linewidth=2.5, foreground="white")
 
-
-def _mechanism(color: str, marker: str, line: str) -> Look:
-    return {"color": color, "marker": marker, "linestyle": line, "markersize": 5}
-
+for _cut in ("Regular", "Italic", "SemiBold"):
+    _file = Path(__file__).parent / "fonts" / f"uldpSans-{_cut}.ttf"
+    font_manager.fontManager.addfont(_file)
+plt.rcParams.update(
+    {
+        "axes.axisbelow": True,
+        "axes.edgecolor": FAINT,
+        "axes.grid": True,
+        "axes.grid.axis": "y",
+        "axes.labelcolor": MUTED,
+        "axes.labelsize": SIZE,
+        "axes.linewidth": 0.7,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.titlelocation": "left",
+        "axes.titlesize": SIZE,
+        "axes.titleweight": 600,
+        "figure.dpi": 160,
+        "font.family": ["uldp Sans", "DejaVu Sans"],
+        "font.size": SIZE,
+        "grid.color": GRID,
+        "grid.linewidth": 0.7,
+        "hatch.linewidth": 0.6,
+        "lines.linewidth": 1.4,
+        "lines.markersize": 4,
+        "mathtext.cal": "cmsy10",
+        "mathtext.fontset": "custom",
+        "mathtext.it": "uldp Sans:italic",
+        "mathtext.rm": "uldp Sans",
+        "svg.fonttype": "none",
+        "svg.hashsalt": "uldp",
+        "text.color": INK,
+        "text.hinting": "none",
+        "xtick.color": FAINT,
+        "xtick.labelcolor": MUTED,
+        "xtick.labelsize": SIZE,
+        "ytick.color": FAINT,
+        "ytick.labelcolor": MUTED,
+        "ytick.labelsize": SIZE,
+        "ytick.major.size": 0,
+        "ytick.minor.size": 0,
+    }
+)
 
 STYLES: dict[str, Look] = {
-    "RR": _mechanism("#E69F00", "o", ":"),
-    "RAPPOR": _mechanism(GREEN, "s", "--"),
-    "uRR": _mechanism(ORANGE, "^", "-"),
-    "uRAP": _mechanism(BLUE, "D", "-."),
-    "uRAP-best": _mechanism("#56B4E9", "v", "--"),
-    "uBD": _mechanism("#000000", "*", "-"),
-    "uHR": _mechanism("#999933", "p", "--"),
+    "RR": {"color": "#9F5E88", "linestyle": "--"},
+    "RAPPOR": {"color": "#4E8248", "linestyle": "--"},
+    "uRR": {"color": "#6E0F56", "linestyle": "-"},
+    "uRAP": {"color": "#0B5327", "linestyle": "-"},
+    "uRAP-best": {"color": "#2B6B3F", "linestyle": ":"},
+    "uBD": {"color": INK, "linestyle": "-", "linewidth": 2},
+    "uHR": {"color": "#434B57", "linestyle": "-."},
 }
 """The looks of mechanisms by their names; others get one of `SPARE` in each figure."""
 
-SPARE = (
-    _mechanism("#CC79A7", "P", "-."),
-    _mechanism("#882255", "X", "--"),
-    _mechanism("#332288", "h", ":"),
+SPARE: tuple[Look, ...] = (
+    {"color": MUTED, "linestyle": "--"},
+    {"color": MUTED, "linestyle": ":"},
+    {"color": MUTED, "linestyle": "-."},
 )
 
 STROKES: tuple[Look, ...] = (
-    {"color": BLUE, "linestyle": "-"},
-    {"color": ORANGE, "linestyle": "--"},
-    {"color": GREEN, "linestyle": "-."},
-    {"color": "#CC79A7", "linestyle": ":"},
-    {"color": "#E69F00", "linestyle": (0, (7, 1, 1, 1, 1, 1))},
+    {"color": INK, "linestyle": "-"},
+    {"color": MUTED, "linestyle": "--"},
+    {"color": ACCENT, "linestyle": "-"},
+    {"color": MUTED, "linestyle": ":"},
+    {"color": INK, "linestyle": "-."},
 )
 """Lines that are not of a mechanism, in the order in which a figure takes them."""
 
-MARKERS = "os^Dv"
+DOTS: Look = {"linestyle": "", "marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.5}
+"""How data look, for the `kinds` of `curves`."""
+
 NO_PRIVACY = "no privacy"
-LEVEL: Look = {"color": "0.5", "linewidth": 2.5, "zorder": 0}
+LEVEL: Look = {"color": MUTED, "linewidth": 0.9, "zorder": 1}
+
+
+class Picture(Figure):
+    """A figure with panels of one size, that keeps names of lines apart and can be made narrow."""
+
+    panels: Sequence[Axes] = ()
+    names: Sequence[tuple[Annotation, Line2D, End]] = ()
+    columns = 1
+    narrow_columns = 1
+
+    def arrange(self, width: float, height: float, columns: int) -> None:
+        """Set the panels into rows of so many columns, with labels at the outer ones alone."""
+        grid = GridSpec(-(-len(self.panels) // columns), columns, figure=self)
+        self.set_size_inches(width, height)
+        for number, ax in enumerate(self.panels):
+            if columns != self.columns or ax.get_subplotspec() is None:
+                ax.set_subplotspec(grid[number])
+            left = number % columns == 0
+            last = number + columns >= len(self.panels)
+            ax.xaxis.label.set_visible(last or ax.get_xlabel() != self.panels[-1].get_xlabel())
+            ax.yaxis.label.set_visible(left or ax.get_ylabel() != self.panels[0].get_ylabel())
+            if len(ax.get_shared_y_axes().get_siblings(ax)) > 1:
+                ax.tick_params(labelleft=left)
+            if len(ax.get_shared_x_axes().get_siblings(ax)) > 1:
+                ax.tick_params(labelbottom=last)
+
+    def narrow(self) -> None:
+        """Make the figure as wide as a phone, its panels one below the other."""
+        rows = -(-len(self.panels) // self.columns)
+        of_row = min(self.get_figheight() / rows, 2.7)
+        rows = -(-len(self.panels) // self.narrow_columns)
+        self.arrange(NARROW, of_row * rows, self.narrow_columns)
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Lay the panels out, move the names apart, and draw."""
+        engine = self.get_layout_engine()
+        for _ in range(2):
+            for ax in self.panels:
+                _push_apart(ax, [one for one in self.names if one[0].axes is ax])
+            if engine is not None:
+                engine.execute(self)
+        super().draw(renderer)
+
+
+def picture(where: Axes | Sequence[Axes] | NDArray[Any]) -> Picture:
+    """Return the figure of panels."""
+    return cast(Picture, np.ravel(np.asarray(where))[0].figure)
+
+
+def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> None:
+    """Set names beside the ends of their lines, as near as they can be without overlapping."""
+    for end in ("start", "end"):
+        placed = []
+        for name, line, at in names:
+            points = ax.transData.transform(line.get_xydata())
+            within = points[((ax.transAxes.inverted().transform(points) - 0.5) ** 2 < 0.251).all(1)]
+            if at == end and len(within):
+                placed.append((within[-1 if end == "end" else 0], name))
+        placed.sort(key=lambda one: float(one[0][1]))
+        pixel = 72 / ax.figure.dpi
+        tall = np.array([SPACING * (1 + one.get_text().count("\n")) for _, one in placed])
+        room = np.cumsum(tall) - tall / 2
+        heights = np.array([point[1] * pixel for point, _ in placed])
+        apart = isotonic_regression(heights - room).x + room if placed else heights
+        for (point, name), moved, height in zip(placed, apart, heights, strict=True):
+            name.xy = tuple(ax.transData.inverted().transform(point))
+            name.set_position((4 if end == "end" else -4, moved - height))
+
+
+def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
+    """Write the labels of lines at their ends or starts, in their colours."""
+    for ax in axes:
+        figure = picture(ax)
+        for line in ax.lines:
+            label = str(line.get_label())
+            if label and not label.startswith("_"):
+                name = ax.annotate(
+                    textwrap.fill(label, 18),
+                    tuple(np.asarray(line.get_xydata())[-1 if at == "end" else 0]),
+                    (0, 0),
+                    textcoords="offset points",
+                    color=line.get_color(),
+                    weight=600,
+                    ha="left" if at == "end" else "right",
+                    va="center",
+                    annotation_clip=False,
+                    path_effects=[HALO],
+                )
+                figure.names = [*figure.names, (name, line, at)]
+
+
+def note(where: Axes | NDArray[Any], text: str) -> None:
+    """Write above the panels, in grey, what their lines and dots are."""
+    picture(where).suptitle(text, x=0.01, ha="left", size=SIZE, color=MUTED)
 
 
 def mechanism_looks(names: Iterable[str]) -> dict[str, Look]:
@@ -95,47 +250,47 @@ def mechanism_looks(names: Iterable[str]) -> dict[str, Look]:
     return looks | ({NO_PRIVACY: LEVEL} if NO_PRIVACY in found else {})
 
 
-def line_looks(labels: Iterable[str], *, first: int = 0, marked: bool = False) -> dict[str, Look]:
-    """Return how other lines look by their labels, from a number of `STROKES` on."""
-    looks = zip(dict.fromkeys(labels), cycle(STROKES[first:]), cycle(MARKERS), strict=False)
-    return {
-        label: {"linewidth": 1.8, **stroke, "marker": marker if marked else "", "markersize": 4}
-        for label, stroke, marker in looks
-    }
+def line_looks(labels: Iterable[str], *, ordered: bool = False) -> dict[str, Look]:
+    """Return how other lines look by their labels; from light to dark if they are ordered."""
+    names = list(dict.fromkeys(labels))
+    if ordered:
+        shades = RAMP(np.linspace(0.35, 1, len(names)))
+        return {name: {"color": to_hex(shade)} for name, shade in zip(names, shades, strict=True)}
+    return dict(zip(names, cycle(STROKES), strict=False))
 
 
 def make_axes(
     number: int,
-    inches: tuple[float, float],
+    height: float,
     columns: int | None = None,
     sharey: bool = False,
     *,
     sharex: bool = False,
-    axes: Panels = None,
+    narrow: int = 1,
 ) -> NDArray[Any]:
     """Make panels, side by side or in rows of `columns`; return their Axes, shape (number,).
 
-    If `axes` are given, they are the panels, and none are made.
+    The height is that of the figure, in inches. A narrow one has `narrow` panels in a row.
     """
     if number < 1:
         raise ValueError("there must be at least one panel to draw, got none")
-    if axes is None:
-        columns = columns or number
-        grid = -(-number // columns), columns
-        figure = plt.figure(figsize=inches, dpi=DPI, layout="constrained")
-        axes = figure.subplots(*grid, sharex=sharex, sharey=sharey, squeeze=False)
-        for unused in axes.ravel()[number:]:
-            unused.set_axis_off()
-        axes = axes.ravel()[:number]
-    panels: NDArray[Any] = np.ravel(np.asarray(axes))
-    if panels.size != number:
-        raise ValueError(f"axes must be one for each of the {number} panels, got {panels.size}")
-    return panels
+    figure = cast(Picture, plt.figure(FigureClass=Picture, layout="constrained"))
+    figure.columns = columns or number
+    figure.narrow_columns = narrow
+    grid = GridSpec(-(-number // figure.columns), figure.columns, figure=figure)
+    panels: list[Axes] = []
+    for place in range(number):
+        first = panels[0] if panels else None
+        shared = {"sharex": first if sharex else None, "sharey": first if sharey else None}
+        panels.append(figure.add_subplot(grid[place], **shared))
+    figure.panels = panels
+    figure.arrange(WIDE, height, figure.columns)
+    return np.array(panels)
 
 
-def one_axes(ax: Axes | None, height: float) -> Axes:
-    """Return the Axes, or that of a new figure of a height in inches."""
-    return ax or make_axes(1, (WIDTH, height))[0]
+def one_axes(height: float) -> Axes:
+    """Return the Axes of a new figure of one panel, of a height in inches."""
+    return cast(Axes, make_axes(1, height)[0])
 
 
 def checked(curve: Curve, label: object, log: str = "") -> tuple[NDArray[Any], ...]:
@@ -161,17 +316,19 @@ def curves(
     panels: Mapping[str, Mapping[Any, Curve]],
     xlabel: str,
     ylabel: str,
-    axes: Panels = None,
     *,
     kinds: Mapping[str, Look] | None = None,
     log: str = "xy",
+    percent: str = "",
+    ordered: bool = False,
+    names: End | None = "end",
     level: float | Mapping[str, float] | None = None,
     level_label: str = "",
     columns: int | None = None,
     sharey: bool = True,
-    height: float = 3.6,
+    height: float = 3.0,
 ) -> NDArray[Any]:
-    """Draw curves in panels, with a legend above.
+    """Draw curves in panels, each with its name at an end.
 
     A label has one look in all panels. If a label is the name of a mechanism in `STYLES`, all are
     those of mechanisms; a name without a style gets one that is free.
@@ -181,16 +338,21 @@ def curves(
     panels : mapping of str to mapping of str or (str, str) to Curve
         Horizontal and vertical coordinates, (m,) and (m,) array_like, by the title of their panel
         and the label of their curve, or the label and the kind of the curve. Looks repeat after
-        five labels. A third (m,) array_like holds standard errors; bars reach two up and down.
+        five labels. A third (m,) array_like holds standard errors; such a curve has dots, and bars
+        that reach two of them up and down.
     xlabel, ylabel : str
-        What the axes show, with the unit.
-    axes : (number of panels,) array_like of Axes, optional
-        Where to draw.
+        What the axes show, with the unit. Below an ε stands where it is private, and where exact.
     kinds : mapping of str to dict, optional
         How the curves of a kind differ from the look of their label: properties of a
-        `matplotlib.lines.Line2D`.
+        `matplotlib.lines.Line2D`. A grey line of text says which is which.
     log : str
         Which axes are logarithmic, with plain numbers: "", "x", "y" or "xy".
+    percent : str
+        Which axes show shares in percent.
+    ordered : bool
+        Whether the labels are steps of one thing, which go from light to dark.
+    names : {"end", "start"}, optional
+        Where the names stand: at the ends, or at the starts, of lines; None for no names.
     level : float or mapping of str to float, optional
         Where a grey line is drawn in each panel, or by the title of the panel.
     level_label : str
@@ -200,111 +362,126 @@ def curves(
     sharey : bool
         Whether panels have one vertical scale.
     height : float
-        The height of a new figure, in inches.
+        The height of the figure, in inches.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
-    axes = make_axes(len(panels), (WIDTH, height), columns, sharey, axes=axes)
+    axes = make_axes(len(panels), height, columns, sharey)
     labels: list[Label] = [label for lines in panels.values() for label in lines]
-    looks, keys = curve_looks(labels, kinds or {})
-    draw_curves(panels, axes, looks, level, log)
-    log_axes(axes, log)
+    for ax, title in zip(axes, panels, strict=True):
+        if level is not None:
+            at = level[title] if isinstance(level, Mapping) else level
+            ax.axhline(checks.positive(at, "level") if "y" in log else at, **LEVEL)
+            if level_label and ax is axes[0]:
+                above: Look = {"color": MUTED, "ha": "left", "va": "bottom", "size": SIZE}
+                write(ax, (0.01, at), level_label, transform=ax.get_yaxis_transform(), **above)
+    draw_curves(panels, axes, curve_looks(labels, kinds or {}, ordered=ordered), log)
+    number_axes(axes, log, percent)
     name_axes(axes, xlabel, ylabel)
-    legend_above(axes, keys | ({level_label: LEVEL} if level_label else {}))
+    if names:
+        name_lines(axes, names)
+    if kinds:
+        note(axes, " · ".join(f"{_words(look)}: {kind}" for kind, look in kinds.items()))
     return axes
 
 
 def curve_looks(
-    labels: Iterable[Label], kinds: Mapping[str, Look]
-) -> tuple[dict[Label, Look], dict[str, Look]]:
-    """Return the looks of curves, and those of the keys of their names and kinds.
-
-    The key of a name has no marker if each of its curves is of a kind with a marker of its own.
-    """
+    labels: Iterable[Label], kinds: Mapping[str, Look], *, ordered: bool = False
+) -> dict[Label, Look]:
+    """Return the looks of curves; a kind without a line has dots."""
     pairs = {label: (label, "") if isinstance(label, str) else label for label in labels}
     names = [name for name, _ in pairs.values()]
-    named = not STYLES.keys().isdisjoint(names)
-    keys = mechanism_looks(names) if named else line_looks(names, marked=True)
-    changes = {"": {}, **kinds}
-    looks = {label: keys[name] | changes[kind] for label, (name, kind) in pairs.items()}
-    marked = {name for name, kind in pairs.values() if "marker" not in changes[kind]}
-    keys = {name: look if name in marked else look | {"marker": ""} for name, look in keys.items()}
-    grey: Look = {"color": "0.3", "marker": "o", "markersize": 5}
-    return looks, keys | {kind: grey | look for kind, look in kinds.items()}
+    of_mechanisms = not STYLES.keys().isdisjoint(names)
+    looks = mechanism_looks(names) if of_mechanisms else line_looks(names, ordered=ordered)
+    changes = {
+        kind: (DOTS if look.get("linestyle") == "" else {}) | look for kind, look in kinds.items()
+    }
+    return {label: looks[name] | changes.get(kind, {}) for label, (name, kind) in pairs.items()}
+
+
+def _words(look: Look) -> str:
+    """Say what a kind looks like."""
+    if look.get("marker", "o" if look.get("linestyle") == "" else ""):
+        hollow = look.get("fillstyle") == "none" or look.get("markerfacecolor") == "white"
+        return {"*": "stars"}.get(look.get("marker", "o"), "rings" if hollow else "dots")
+    return {"--": "dashed", ":": "dotted", "-.": "dash-dotted"}.get(
+        look.get("linestyle", "-"), "lines"
+    )
 
 
 def draw_curves(
     panels: Mapping[str, Mapping[Any, Curve]],
     axes: Iterable[Axes],
     looks: Mapping[Any, Look],
-    level: float | Mapping[str, float] | None = None,
     log: str = "",
 ) -> None:
-    """Draw curves and a level in panels, with a title and a grid, by their looks."""
+    """Draw curves in panels, with a title, by their looks; the first of a name carries it."""
     for ax, (title, lines) in zip(axes, panels.items(), strict=True):
-        if level is not None:
-            height = level[title] if isinstance(level, Mapping) else level
-            ax.axhline(checks.positive(height, "level") if "y" in log else height, **LEVEL)
+        named = set()
         for label, curve in lines.items():
             across, upward, *errors = checked(curve, label, log)
-            every = 1 if errors else max(1, across.size // 8)
-            ax.plot(across, upward, label=str(label), markevery=every, **looks[label])
+            name = label if isinstance(label, str) else label[0]
+            look = {"label": "_" if name in named else name, **looks[label]}
+            named.add(name)
             for error in errors:
-                ax.errorbar(across, upward, 2 * error, fmt="none", ecolor=looks[label]["color"])
+                look = {"marker": "o"} | look
+                bars = {"fmt": "none", "ecolor": look["color"], "elinewidth": 1}
+                ax.errorbar(across, upward, 2 * error, **bars)
+            ax.plot(across, upward, **look)
         ax.set_title(title)
-        ax.grid(alpha=0.25)
 
 
-def log_axes(axes: Iterable[Axes], which: str = "xy") -> None:
-    """Make axes logarithmic: plain numbers where none is long, more if they span little."""
+def number_axes(axes: Iterable[Axes], log: str = "xy", percent: str = "") -> None:
+    """Make axes logarithmic, and write plain numbers where none is long, or percent."""
     panels = list(axes)
     for ax in panels:
-        ax.set(**{f"{name}scale": "log" for name in which})
+        ax.set(**{f"{name}scale": "log" for name in log})
     for ax in panels:
-        for axis in (getattr(ax, f"{name}axis") for name in which):
-            low, high = axis.get_view_interval()
-            decades = math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
-            axis.set_major_locator(LogLocator(subs=(1,) if decades > 2 else (1, 2, 5)))
-            plain = low >= 1e-4 and high <= 2e5
-            axis.set_major_formatter("{x:g}" if plain else LogFormatterSciNotation())
-            axis.set_minor_formatter(NullFormatter())
+        for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
+            low, high = sorted(axis.get_view_interval())
+            if name in log:
+                decades = math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
+                axis.set_major_locator(LogLocator(subs=(1,) if decades > 2 else (1, 2, 5)))
+                axis.set_minor_formatter(NullFormatter())
+                axis.set_tick_params(which="minor", size=0)
+            plain = name not in log or (low >= 1e-4 and high <= 2e6)
+            own_texts = not isinstance(axis.get_major_formatter(), ScalarFormatter)
+            if name in log + percent or not own_texts:
+                formatter = _percent if name in percent else _plain if plain else _power
+                axis.set_major_formatter(formatter)
 
 
-def name_axes(axes: Iterable[Axes], xlabel: str, ylabel: str) -> None:
+def _plain(value: float, _: float = 0) -> str:
+    return f"{value:,.10g}".replace("-", "−")
+
+
+def _percent(value: float, _: float = 0) -> str:
+    return f"{_plain(100 * value)}%"
+
+
+def _power(value: float, _: float = 0) -> str:
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return "10" + str(round(math.log10(value))).translate(raised)
+
+
+def name_axes(axes: Sequence[Axes] | NDArray[Any], xlabel: str, ylabel: str) -> None:
     """Write the labels of the axes below the last row of panels and beside the first column."""
+    figure = picture(axes)
+    if xlabel == "ε":
+        more = "more " if figure.columns < 3 else ""
+        xlabel = f"← {more}private     ε     {more}exact →"
     for ax in axes:
-        place = ax.get_subplotspec()
-        if place is None or place.is_last_row():
-            ax.set_xlabel(xlabel)
-        if place is None or place.is_first_col():
-            ax.set_ylabel(ylabel)
+        ax.set(xlabel=xlabel, ylabel=ylabel)
+    figure.arrange(WIDE, figure.get_figheight(), figure.columns)
 
 
-def legend_above(where: Axes | NDArray[Any], looks: Mapping[str, Look] | Sequence[Artist]) -> None:
-    """Draw a legend above one Axes, or above the figure of several; as few rows as fit."""
-    handles: Sequence[Artist] = looks if isinstance(looks, Sequence) else keys_of(looks)
-    names = [re.sub(r"\\[a-z]+|[${}^_]", "", str(handle.get_label())) for handle in handles]
-    if not names:
-        return
-    fitting = max(1, int(WIDTH / (0.6 + 0.07 * max(map(len, names)))))
-    rows = -(-len(names) // fitting)
-    options: dict[str, Any] = {
-        "handles": handles,
-        "ncols": -(-len(names) // rows),
-        "frameon": False,
-        "handlelength": 2.8,
-    }
-    if isinstance(where, Axes):
-        where.legend(loc="lower center", bbox_to_anchor=(0.5, 1), **options)
-    else:
-        where[0].figure.legend(loc="outside upper center", **options)
-
-
-def keys_of(looks: Mapping[str, Look]) -> list[Line2D]:
-    """Return the keys of a legend."""
-    return [Line2D([], [], label=label, **look) for label, look in looks.items()]
+def key_above(where: Axes | NDArray[Any], looks: Mapping[str, Look], columns: int = 3) -> None:
+    """Draw a key above the panels, where names have no place at the things themselves."""
+    handles = [Line2D([], [], label=name, **look) for name, look in looks.items()]
+    options: Look = {"loc": "outside upper left", "ncols": columns, "frameon": False}
+    picture(where).legend(handles=handles, **options)
 
 
 def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color: str) -> None:
@@ -325,9 +502,8 @@ def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color
             others = np.concatenate([*places[:index], *places[index + 1 :], *taken])
             spot = inside[cdist(inside, others).min(axis=1).argmax()]
             taken.append(spot[np.newaxis])
-            outlined = [withStroke(linewidth=3, foreground="white")]
-            placed: dict[str, Any] = {"transform": ax.transAxes, "path_effects": outlined}
-            write(ax, spot, f"{level:g}", color, size=9, **placed)
+            placed: dict[str, Any] = {"transform": ax.transAxes, "path_effects": [HALO]}
+            write(ax, spot, f"{level:g}", color, **placed)
 
 
 def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: str, norm: Any) -> Any:
@@ -336,6 +512,7 @@ def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: str, n
     (west, east) = grid.longitude
     aspect = 1 / math.cos(math.radians((south + north) / 2))
     ax.locator_params(nbins=3)
+    ax.grid(visible=False)
     sides = west, east, south, north
     shown = values.reshape(grid.shape)
     return ax.imshow(shown, colors, norm, origin="lower", extent=sides, aspect=aspect)
@@ -356,26 +533,28 @@ def draw_matrix(
     """
     rows, columns = marked
     values = matrix.astype(float)
-    for chosen, colors in ((columns, "Blues"), (~columns, "Oranges")):
+    ax.grid(visible=False)
+    for chosen, color in ((columns, SENSITIVE), (~columns, OTHER)):
+        colors = LinearSegmentedColormap.from_list("tints", ["white", TINT[color], color])
         shown = np.ma.masked_where(~chosen | (values <= 0), values)
-        ax.imshow(shown, cmap=colors, vmin=0, vmax=1.4, aspect="auto")
+        ax.imshow(shown, cmap=colors, vmin=0, vmax=2, aspect="auto")
     for (row, column), entry in np.ndenumerate(matrix):
         if entry > 0:
             text = f"{entry:.2f}" if isinstance(entry, float) else str(entry)
             ax.text(column, row, text, ha="center", va="center")
-    ax.axhline(rows.sum() - 0.5, color="black", linewidth=1)
-    ax.axvline(columns.sum() - 0.5, color="black", linewidth=1)
+    ax.axhline(rows.sum() - 0.5, color=INK, linewidth=1)
+    ax.axvline(columns.sum() - 0.5, color=INK, linewidth=1)
     ax.set_yticks(range(rows.size), names[0])
     ax.set_xticks(range(columns.size), names[1])
     ax.tick_params(length=0, labeltop=top, labelbottom=not top)
     for labels, chosen in ((ax.get_yticklabels(), rows), (ax.get_xticklabels(), columns)):
         for label, is_marked in zip(labels, chosen, strict=True):
-            label.set_color(BLUE if is_marked else ORANGE)
+            label.set_color(SENSITIVE if is_marked else OTHER)
 
 
-BOLD_BLUE: Look = {"color": BLUE, "linewidth": 2.4, "linestyle": "-"}
-BOLD_ORANGE: Look = {"color": ORANGE, "linewidth": 2.4, "linestyle": "-"}
-DOTTED: Look = {"color": GREY, "linewidth": 1.0, "linestyle": ":"}
+BOLD_SENSITIVE: Look = {"color": SENSITIVE, "linewidth": 2.2, "linestyle": "-"}
+BOLD_OTHER: Look = {"color": OTHER, "linewidth": 2.2, "linestyle": "-"}
+DOTTED: Look = {"color": MUTED, "linewidth": 1.0, "linestyle": ":"}
 
 
 class Column(NamedTuple):
@@ -400,14 +579,13 @@ def arrow_diagram(
     columns: Sequence[Column],
     arrows: Iterable[Arrow],
     keys: Mapping[str, Look],
-    ax: Axes | None = None,
 ) -> Axes:
     """Draw sets as columns of labels, arrows between neighbours, and a legend above.
 
     The names of classes stand beside the outer columns and above the classes of the others.
     """
     rows = max(sum(len(names) for _, names in c.classes.values()) for c in columns)
-    ax = one_axes(ax, 0.55 * rows + 2.0)
+    ax = one_axes(0.5 * rows + 1.6)
     ax.set_axis_off()
     half = 0.175 * len(columns)
     places = []
@@ -420,12 +598,12 @@ def arrow_diagram(
         draw_arrow(ax, (left + half + 0.05, start), (right - half - 0.05, end), arrow.stroke)
         if arrow.text:
             middle = (left + right) / 2, (start + end) / 2
-            write(ax, middle, arrow.text, arrow.stroke["color"], size=14, bbox=WHITE | {"alpha": 1})
+            write(ax, middle, arrow.text, arrow.stroke["color"], size=12, bbox=WHITE | {"alpha": 1})
     lowest = min(height for column in places for _, height in column.values())
     top = 1.3 if any(column.title for column in columns) else 0.5
     ends = -0.5 * len(columns), _SPACING * (len(columns) - 1) + 0.5 * len(columns)
     ax.set(xlim=ends, ylim=(lowest - 0.5, top))
-    legend_above(ax, keys)
+    key_above(ax, keys)
     return ax
 
 
@@ -438,10 +616,10 @@ def draw_arrow(
 
 
 def write(
-    ax: Axes, place: tuple[float, float], text: str, color: str = "black", **options: Any
+    ax: Axes, place: tuple[float, float], text: str, color: str = INK, **options: Any
 ) -> None:
     """Write a text, by default centred at its place."""
-    ax.text(*place, text, color=color, **{"ha": "center", "va": "center", "size": 12, **options})
+    ax.text(*place, text, color=color, **{"ha": "center", "va": "center", **options})
 
 
 _SPACING = 3.2
@@ -461,13 +639,13 @@ def _draw_column(
             continue
         bottom = top - len(labels) + 1
         frame = FancyBboxPatch((x - half, bottom - 0.35), 2 * half, top - bottom + 0.7)
-        frame.set(boxstyle="round,pad=0,rounding_size=0.15", facecolor=PALE[color], edgecolor=color)
+        frame.set(boxstyle="round,pad=0,rounding_size=0.15", facecolor=TINT[color], edgecolor=color)
         ax.add_patch(frame)
         beside = (x + (half + 0.15) * side, (top + bottom) / 2) if side else (x, top + 0.55)
         align = {-1: "right", 0: "center", 1: "left"}[side]
-        write(ax, beside, name, color, size=14, ha=align)
+        write(ax, beside, name, color, size=12, ha=align)
         for row, label in enumerate(labels):
             places[label] = x, top - row
-            write(ax, places[label], label, "0.6" if label in column.faded else "black")
+            write(ax, places[label], label, FAINT if label in column.faded else INK)
         top = bottom - 1 - _GAP
     return places
