@@ -173,10 +173,13 @@ class Picture(Figure):
 
     def narrow(self) -> None:
         """Make the figure as wide as a phone, its panels one below the other."""
-        rows = -(-len(self.panels) // self.columns)
-        of_row = min(self.get_figheight() / rows, 2.7)
-        rows = -(-len(self.panels) // self.narrow_columns)
-        self.arrange(NARROW, of_row * rows, self.narrow_columns)
+        number = len(self.panels)
+        highest = 2.6 if number < 3 else 2.0
+        of_row = self.get_figheight() / -(-number // self.columns)
+        if number > 1:
+            of_row = min(of_row, highest)
+        self.suptitle(textwrap.fill(self.get_suptitle(), 54))
+        self.arrange(NARROW, of_row * -(-number // self.narrow_columns), self.narrow_columns)
 
     def draw(self, renderer: RendererBase) -> None:
         """Lay the panels out, move the names apart, and draw."""
@@ -228,6 +231,7 @@ def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
                     textcoords="offset points",
                     color=line.get_color(),
                     weight=600,
+                    linespacing=0.95,
                     ha="left" if at == "end" else "right",
                     va="center",
                     annotation_clip=False,
@@ -254,7 +258,7 @@ def line_looks(labels: Iterable[str], *, ordered: bool = False) -> dict[str, Loo
     """Return how other lines look by their labels; from light to dark if they are ordered."""
     names = list(dict.fromkeys(labels))
     if ordered:
-        shades = RAMP(np.linspace(0.35, 1, len(names)))
+        shades = RAMP(np.linspace(0.45, 1, len(names)))
         return {name: {"color": to_hex(shade)} for name, shade in zip(names, shades, strict=True)}
     return dict(zip(names, cycle(STROKES), strict=False))
 
@@ -443,7 +447,8 @@ def number_axes(axes: Iterable[Axes], log: str = "xy", percent: str = "") -> Non
             low, high = sorted(axis.get_view_interval())
             if name in log:
                 decades = math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
-                axis.set_major_locator(LogLocator(subs=(1,) if decades > 2 else (1, 2, 5)))
+                long = name == "x" and high >= 2000
+                axis.set_major_locator(LogLocator(subs=(1,) if decades > 2 or long else (1, 2, 5)))
                 axis.set_minor_formatter(NullFormatter())
                 axis.set_tick_params(which="minor", size=0)
             plain = name not in log or (low >= 1e-4 and high <= 2e6)
