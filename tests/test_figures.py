@@ -224,42 +224,59 @@ def test_shares_are_in_percent(ax: plt.Axes) -> None:
     assert {"−40%", "0%", "20%"} <= {label.get_text() for label in ax.get_yticklabels()}
 
 
-def test_maps_share_one_scale_and_stand_in_their_place() -> None:
+def corner(cell: int) -> np.ndarray:
+    """Everybody in one cell of the grid."""
+    return np.eye(625)[cell]
+
+
+def test_maps_share_one_scale_and_cells_stand_in_their_place() -> None:
     grid = datasets.manhattan()
-    corner = np.zeros(625)
-    corner[24] = 1  # the south-eastern cell
-    axes = figures.estimate_maps(grid.frequencies, {"corner": corner}, grid)
-    truth, key, shown = axes
-    assert [ax.get_title("left") for ax in axes] == ["truth", "", "corner"]
-    assert not key.axison
-    images = [ax.images[0] for ax in (truth, shown)]
+    panels = {"truth": grid.frequencies, "corner": corner(24)}  # the south-eastern cell
+    axes = figures.maps(panels, grid, "share", words={"corner": "all in one"})
+    assert [ax.get_title("left") for ax in axes] == ["truth", "corner"]
+    assert [ax.texts[0].get_text() for ax in axes] == ["", "all in one"]
+    images = [ax.images[0] for ax in axes]
     assert images[0].norm is images[1].norm
-    assert (images[0].norm.vmin, images[0].norm.vmax) == (0, 100)
-    np.testing.assert_allclose(images[0].get_array(), 100 * grid.frequencies.reshape(25, 25))
-    assert images[1].get_array()[0, 24] == 100
+    assert (images[0].norm.vmin, images[0].norm.vmax) == (0, 1)
+    np.testing.assert_allclose(images[0].get_array(), grid.frequencies.reshape(25, 25))
+    assert images[1].get_array()[0, 24] == 1
     assert images[1].origin == "lower"
     assert images[1].get_extent() == [-74.04, -73.92, 40.7, 40.8]
 
 
-def test_the_outlines_on_a_map_surround_the_hospital_cells() -> None:
+def test_a_logarithmic_map_begins_at_its_lowest_share_and_strikes_out_what_is_impossible() -> None:
     grid = datasets.manhattan()
-    axes = figures.estimate_maps(grid.frequencies, {"RR": grid.frequencies}, grid)
-    (outlines,) = (c for c in axes[2].collections if isinstance(c, PatchCollection))
+    shares = 0.9 * corner(26) + 0.1 * corner(30)
+    (ax,) = figures.maps({"": shares}, grid, "belief", lowest=1e-3, ringed=26, struck=True)
+    assert (ax.images[0].norm.vmin, ax.images[0].norm.vmax) == (1e-3, 0.9)
+    assert ax.images[0].get_array().min() == 1e-3
+    (ring,) = ax.lines
+    np.testing.assert_allclose(ring.get_data(), [[-74.04 + 1.5 * 0.0048], [40.7 + 1.5 * 0.004]])
+    struck = ax.collections[-1]
+    assert struck.get_hatch() is not None
+    assert len(struck.get_paths()) == 623
+
+
+def test_outlines_on_a_map_surround_their_cells() -> None:
+    grid = datasets.manhattan()
+    (ax,) = figures.maps({"": grid.frequencies}, grid, "share", outlined=True)
+    (outlines,) = (c for c in ax.collections if isinstance(c, PatchCollection))
     centres = [path.get_extents().get_points().mean(axis=0) for path in outlines.get_paths()]
     cells = [datasets.manhattan_cell(latitude, longitude) for longitude, latitude in centres]
     assert cells == grid.hospital_cells.tolist()
 
 
 @pytest.mark.parametrize(
-    ("truth", "estimates", "message"),
+    ("panels", "message"),
     [
-        (np.full(624, 1 / 624), {"RR": np.full(625, 1 / 625)}, "truth must have shape"),
-        (np.full(625, 1 / 625), {"RR": np.full(625, 1 / 624)}, r"estimates\['RR'\] must sum to 1"),
+        ({}, "at least one panel"),
+        ({"a": np.full(624, 1 / 624)}, r"panels\['a'\] must have shape"),
+        ({"a": np.full(625, 1 / 624)}, r"panels\['a'\] must sum to 1"),
     ],
 )
-def test_maps_that_cannot_be_shown(truth, estimates, message) -> None:
+def test_maps_that_cannot_be_shown(panels, message) -> None:
     with pytest.raises(ValueError, match=message):
-        figures.estimate_maps(truth, estimates, datasets.manhattan())
+        figures.maps(panels, datasets.manhattan(), "share")
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 
-import numpy as np
 import pytest
 from drawn import arrows
 from matplotlib.axes import Axes
@@ -16,7 +15,6 @@ from uldp.personalized import PersonalizedMechanism, TaggedDomain
 SIX = [f"$x_{i}$" for i in range(1, 7)]
 DOMAIN = TaggedDomain(uldp.Domain(SIX, sensitive=SIX[:1]), tags=["home", "work"])
 COMMON = uldp.UtilityOptimizedRR(DOMAIN, epsilon=1.0)
-GRID = uldp.paper.datasets.manhattan()
 
 
 def shades(ax: Axes, label: str) -> list[str]:
@@ -73,35 +71,3 @@ def test_only_a_urr_has_reports_that_are_values() -> None:
     user = PersonalizedMechanism(uldp.UtilityOptimizedRappor(DOMAIN, 1.0), {})
     with pytest.raises(TypeError, match="common mechanism must be a UtilityOptimizedRR"):
         pum_figures.overview(user)
-
-
-def test_maps_show_each_cell_at_its_place_with_one_scale_in_a_row() -> None:
-    corner, middle = np.zeros(625), np.full(625, 1 / 625)
-    corner[624] = 1
-    panels = {"a": corner, "b": middle, "c": middle, "d": middle}
-    axes = pum_figures.maps(panels, GRID, "share (%)", marked=26)
-    assert [ax.get_title("left") for ax in axes] == list(panels)
-    images = [ax.images[0] for ax in axes]
-    assert [image.norm.vmax for image in images] == pytest.approx([100, 100, 0.16, 0.16])
-    shown = images[0].get_array()
-    assert shown[24, 24] == 100
-    assert np.ma.count(shown) == 1
-    cross = axes[0].lines[0]
-    assert {image.origin for image in images} == {"lower"}
-    assert images[0].get_extent() == [-74.04, -73.92, 40.7, 40.8]
-    assert float(cross.get_xdata()[0]) == pytest.approx(-74.04 + 1.5 * 0.0048)
-    assert float(cross.get_ydata()[0]) == pytest.approx(40.7 + 1.5 * 0.004)
-    assert not pum_figures.maps({"a": middle, "b": middle}, GRID, "share")[0].lines
-    assert len(pum_figures.maps({"a": middle}, GRID, "share")) == 1
-
-
-@pytest.mark.parametrize(
-    ("panels", "message"),
-    [
-        ({}, "at least one panel"),
-        ({"a": np.full(625, 1.0), "b": np.full(625, 1 / 625)}, r"panels\['a'\]"),
-    ],
-)
-def test_maps_that_cannot_be_drawn(panels: dict[str, np.ndarray], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pum_figures.maps(panels, GRID, "share")

@@ -75,15 +75,6 @@ def histogram(name: str) -> Example:
     return Example(counts, GRID, np.arange(625))
 
 
-def maps(title: str) -> Example:
-    def shown(given: Any) -> Any:
-        panels = {"truth": FAIR, "one": FAIR} | {title: given}
-        truth = panels.pop("truth")
-        return drawn(figures.estimates.estimate_maps(truth, panels, datasets.manhattan()))
-
-    return Example(shown, GRID, np.arange(625) / np.arange(625).sum())
-
-
 OF_TRUTH = {
     "law.Law.second_moment.p": lambda p: URR.second_moment(p),
     "losses.variances.p": lambda p: losses.variances(URR, p),
@@ -172,10 +163,8 @@ EXAMPLES = {name: Example(function) for name, function in OF_TRUTH.items()} | {
     "paper.datasets.histograms.GridHistogram.office": histogram("office"),
     "paper.datasets.histograms.GridHistogram.home_places": histogram("home_places"),
     "paper.datasets.histograms.GridHistogram.office_places": histogram("office_places"),
-    "paper.figures.estimates.estimate_maps.truth": maps("truth"),
-    "paper.figures.estimates.estimate_maps.estimates": maps("one"),
-    "paper.figures.personalized.maps.panels": Example(
-        lambda p: drawn(figures.personalized.maps({"one": p}, datasets.manhattan(), "share")),
+    "paper.figures.estimates.maps.panels": Example(
+        lambda p: drawn(figures.maps({"one": p}, datasets.manhattan(), "share")),
         GRID,
         np.arange(625) / np.arange(625).sum(),
     ),

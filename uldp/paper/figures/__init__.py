@@ -12,7 +12,7 @@ except ModuleNotFoundError as missing:
         'uldp.paper.figures needs the package matplotlib: pip install "uldp[figures]"'
     ) from missing
 
-from uldp.paper.figures.estimates import estimate_maps, estimates_by_rank, estimates_with_errors
+from uldp.paper.figures.estimates import estimates_by_rank, estimates_with_errors, maps
 from uldp.paper.figures.style import STYLES, Curve, Look, curves
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "Curve",
     "Look",
     "curves",
-    "estimate_maps",
     "estimates_by_rank",
     "estimates_with_errors",
+    "maps",
 ]

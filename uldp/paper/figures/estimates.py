@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
-from matplotlib.colors import PowerNorm
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.colors import LogNorm, PowerNorm
+from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from uldp import inference
@@ -21,7 +21,7 @@ from uldp.paper.figures import style
 from uldp.paper.figures.style import Look
 from uldp.tallies import Tally
 
-__all__ = ["estimate_maps", "estimates_by_rank", "estimates_with_errors"]
+__all__ = ["estimates_by_rank", "estimates_with_errors", "maps"]
 
 
 def estimates_by_rank(
@@ -141,54 +141,81 @@ def estimates_with_errors(
     return ax
 
 
-def estimate_maps(
-    truth: PerValue,
-    estimates: Mapping[str, PerValue],
+def maps(
+    panels: Mapping[str, PerValue],
     grid: GridHistogram,
+    label: str,
+    columns: int = 3,
+    *,
+    lowest: float | None = None,
+    words: Mapping[str, str] | None = None,
+    outlined: bool = False,
+    ringed: int | None = None,
+    struck: bool = False,
 ) -> NDArray[Any]:
-    """Draw distributions over the cells of a grid as maps with one colour scale.
-
-    The scale goes with the square root of the share, so that cells with few people show. Cells
-    with a hospital are outlined.
+    """Draw distributions over the cells of a grid as maps with one scale from light to dark.
 
     Parameters
     ----------
-    truth : (cells,) array_like or mapping of label to float
-        The true distribution, in the first panel; the second holds the key.
-    estimates : mapping of str to (cells,) array_like or mapping of label to float
-        Distributions by the title of their map, two in a row from the second row on.
+    panels : mapping of str to (cells,) array_like or mapping of label to float
+        Distributions by the title of their map.
     grid : GridHistogram
-        The grid and its hospital cells.
+        The grid.
+    label : str
+        What the shares are of.
+    columns : int
+        The number of maps in a row, up to three of them on a phone too.
+    lowest : float, optional
+        Where the scale begins, which then is logarithmic. By default it begins at 0 and goes with
+        the square root of the share, so that cells with few people show.
+    words : mapping of str to str, optional
+        What stands below a map, by its title.
+    outlined : bool
+        Whether cells with a hospital, which are sensitive, have an outline.
+    ringed : int, optional
+        A cell with a ring.
+    struck : bool
+        Whether cells of share 0 are struck through: they are impossible.
 
     Returns
     -------
-    (m + 2,) ndarray of Axes
-        For m estimates: that of the truth, that of the key, and theirs.
+    (number of maps,) ndarray of Axes
     """
-    percent = {"truth": 100 * _shares(grid.domain, truth, "truth")} | {
-        title: 100 * _shares(grid.domain, values, f"estimates[{title!r}]")
-        for title, values in estimates.items()
+    shares = {
+        title: _shares(grid.domain, values, f"panels[{title!r}]")
+        for title, values in panels.items()
     }
-    norm = PowerNorm(0.5, vmin=0, vmax=max(values.max() for values in percent.values()))
-    height = 3.2 * (1 + -(-len(estimates) // 2))
-    axes = style.make_axes(len(percent) + 1, height, 2, sharey=True, sharex=True)
-    key = axes[1]
-    for ax, (title, values) in zip(np.delete(axes, 1), percent.items(), strict=True):
-        image = style.draw_map(ax, values, grid, "cividis", norm)
-        outlines = PatchCollection(_cells(grid), facecolor="none", edgecolor="white", linewidth=0.9)
-        ax.add_collection(outlines)
+    height = 0.7 + 2.3 * -(-len(panels) // columns)
+    narrow = columns if columns < 4 else columns // 2
+    axes = style.make_axes(len(panels), height, columns, narrow=narrow)
+    highest = max(values.max() for values in shares.values())
+    norm = LogNorm(lowest, highest) if lowest else PowerNorm(0.5, vmin=0, vmax=highest)
+    for ax, (title, values) in zip(axes, shares.items(), strict=True):
+        shown = values.clip(lowest or 0)
+        image = style.draw_map(ax, shown, grid, style.RAMP, norm)
+        if outlined:
+            marks: Look = {"facecolor": "none", "edgecolor": style.SENSITIVE, "linewidth": 1}
+            ax.add_collection(PatchCollection(_cells(grid, grid.hospital_cells), **marks))
+        if struck:
+            strokes: Look = {"facecolor": "white", "edgecolor": style.MUTED, "linewidth": 0}
+            ax.add_collection(
+                PatchCollection(
+                    _cells(grid, np.flatnonzero(values == 0)), hatch="//////", **strokes
+                )
+            )
+        if ringed is not None:
+            middle = _cells(grid, ringed)[0].get_center()
+            ring: Look = {"markersize": 9, "markerfacecolor": "none", "markeredgewidth": 1.8}
+            ax.plot(*middle, "o", color=style.SENSITIVE, **ring)
         ax.set_title(title)
-    style.name_axes(axes, "longitude (degrees)", "latitude (degrees)")
-    key.set_axis_off()
-    key.figure.colorbar(
-        image,
-        cax=key.inset_axes((0.05, 0.4, 0.9, 0.08)),
-        orientation="horizontal",
-        label="share of the users (%)",
+        below: Look = {"transform": ax.transAxes, "va": "top", "weight": 600}
+        style.write(ax, (0.5, -0.03), (words or {}).get(title, ""), style.SENSITIVE, **below)
+    bar = image.figure.colorbar(
+        image, ax=list(axes), location="bottom", shrink=0.7, aspect=45, format=style.in_percent
     )
-    hospital = "outlined: a hospital in the cell"
-    outlined = Patch(facecolor="#31446B", edgecolor="white", label=hospital)
-    key.legend(handles=[outlined], loc="upper center", frameon=False, handlelength=0.7)
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+    bar.minorticks_off()
     return axes
 
 
@@ -196,8 +223,8 @@ def _shares(domain: Domain, p: PerValue, name: str) -> NDArray[np.float64]:
     return checks.distribution(per_value(domain, p, name), name, domain.size)
 
 
-def _cells(grid: GridHistogram) -> list[Rectangle]:
-    """Return the outlines of the cells with a hospital."""
+def _cells(grid: GridHistogram, chosen: ArrayLike) -> list[Rectangle]:
+    """Return the outlines of cells."""
     (south, north) = grid.latitude
     (west, east) = grid.longitude
     rows, columns = grid.shape
@@ -205,5 +232,5 @@ def _cells(grid: GridHistogram) -> list[Rectangle]:
     width = (east - west) / columns
     return [
         Rectangle((west + width * column, south + height * row), width, height)
-        for row, column in zip(*np.unravel_index(grid.hospital_cells, grid.shape), strict=True)
+        for row, column in (divmod(int(cell), columns) for cell in np.ravel(chosen))
     ]

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import PowerNorm
-from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp.domain import PerValue, per_value
 from uldp.mechanisms import UtilityOptimizedRR
-from uldp.paper.datasets import GridHistogram
 from uldp.paper.figures import style
 from uldp.personalized import PersonalizedMechanism
 
-__all__ = ["maps", "overview"]
+__all__ = ["overview"]
 
 SECRET: style.Look = {"color": style.ACCENT, "linewidth": 2.4, "linestyle": "-."}
 SAME: style.Look = {"color": style.MUTED, "linewidth": 1.3, "linestyle": "-"}
@@ -77,54 +70,3 @@ def overview(user: PersonalizedMechanism) -> Axes:
         "grey: never sent by her": FADED,
     }
     return style.arrow_diagram(columns, arrows, keys)
-
-
-def maps(
-    panels: Mapping[str, PerValue],
-    grid: GridHistogram,
-    label: str,
-    marked: int | None = None,
-) -> NDArray[Any]:
-    """Draw distributions over the cells of a grid, two maps in a row (Figure 9).
-
-    The maps of a row have one colour scale, which goes with the square root of the share, so that
-    cells with small shares show. Cells of share 0 are white.
-
-    Parameters
-    ----------
-    panels : mapping of str to (cells,) array_like or mapping of label to float
-        Distributions by the title of their map.
-    grid : GridHistogram
-        The grid.
-    label : str
-        What the shares are of.
-    marked : int, optional
-        A cell that gets a cross in all maps.
-
-    Returns
-    -------
-    (number of maps,) ndarray of Axes
-    """
-    axes = style.make_axes(len(panels), 1.7 * len(panels), 2, sharey=True)
-    (south, north) = grid.latitude
-    (west, east) = grid.longitude
-    rows, columns = grid.shape
-    shares = []
-    for title, values in panels.items():
-        name = f"panels[{title!r}]"
-        ordered = per_value(grid.domain, values, name)
-        shares.append(100 * checks.distribution(ordered, name, grid.domain.size))
-    for start in range(0, len(panels), 2):
-        row = slice(start, start + 2)
-        norm = PowerNorm(0.5, vmin=0, vmax=np.max(shares[row]))
-        for ax, values in zip(axes[row], shares[row], strict=True):
-            image = style.draw_map(ax, np.ma.masked_equal(values, 0), grid, "cividis_r", norm)
-        ax.figure.colorbar(image, ax=list(axes[row]), label=label, shrink=0.9)
-    for ax, title in zip(axes, panels, strict=True):
-        ax.set_title(title)
-        if marked is not None:
-            row, column = np.add(divmod(marked, columns), 0.5) / (rows, columns)
-            cross = west + column * (east - west), south + row * (north - south)
-            ax.plot(*cross, "x", color=style.OTHER, markersize=8, markeredgewidth=2)
-    style.name_axes(axes, "longitude (degrees)", "latitude (degrees)")
-    return axes

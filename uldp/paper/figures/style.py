@@ -454,7 +454,7 @@ def number_axes(axes: Iterable[Axes], log: str = "xy", percent: str = "") -> Non
             plain = name not in log or (low >= 1e-4 and high <= 2e6)
             own_texts = not isinstance(axis.get_major_formatter(), ScalarFormatter)
             if name in log + percent or not own_texts:
-                formatter = _percent if name in percent else _plain if plain else _power
+                formatter = in_percent if name in percent else _plain if plain else _power
                 axis.set_major_formatter(formatter)
 
 
@@ -462,7 +462,8 @@ def _plain(value: float, _: float = 0) -> str:
     return f"{value:,.10g}".replace("-", "−")
 
 
-def _percent(value: float, _: float = 0) -> str:
+def in_percent(value: float, _: float = 0) -> str:
+    """Write a share in percent."""
     return f"{_plain(100 * value)}%"
 
 
@@ -511,13 +512,13 @@ def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color
             write(ax, spot, f"{level:g}", color, **placed)
 
 
-def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: str, norm: Any) -> Any:
+def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: Any, norm: Any) -> Any:
     """Draw values of the cells of a grid at their places; return the image."""
     (south, north) = grid.latitude
     (west, east) = grid.longitude
     aspect = 1 / math.cos(math.radians((south + north) / 2))
-    ax.locator_params(nbins=3)
     ax.grid(visible=False)
+    ax.set(xticks=(), yticks=())
     sides = west, east, south, north
     shown = values.reshape(grid.shape)
     return ax.imshow(shown, colors, norm, origin="lower", extent=sides, aspect=aspect)
