@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn import legend, lines, names
-from matplotlib.colors import to_hex
-from matplotlib.container import ErrorbarContainer
+from drawn import lines, names
 
 from uldp.paper.figures.estimators import (
     ESTIMATORS,
@@ -14,57 +12,54 @@ from uldp.paper.figures.estimators import (
 )
 
 STEPS = [1, 10, 100]
-CLIMB = Climb(STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5], solver=([7, 20], [1e-3, 0.0]))
+CLIMB = Climb(100, STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5], solver=([7, 20], [1e-3, 0.0]))
+BY_EPSILON = {
+    "RR": {"empirical": ([0.1, 1], [30.0, 2.0], [2, 0.1]), "em": ([0.1, 1], [0.5, 0.2], [0, 0])},
+    "uRR": {"em": ([0.1, 1], [0.3, 0.1], [0.02, 0.01])},
+}
 
 
-def test_climbs_show_distances_certificates_and_the_solver() -> None:
-    (ax,) = climbs({"uRAP": {"ε = 1": CLIMB}}, lowest=1e-4)
-    assert lines(ax) == [
-        (STEPS, [0.1, 0.01, 1e-4]),
-        (STEPS, [1.0, 0.2, 1e-4]),
-        ([7, 20], [1e-3, 1e-4]),
+def test_climbs_show_distances_of_all_reports_certificates_and_the_solver() -> None:
+    (ax,) = climbs({"uRAP": CLIMB}, lowest=1e-2)
+    em, solver, nat = lines(ax)
+    assert em == (STEPS, pytest.approx([10, 1, 1e-2]))
+    assert solver == ([7, 20, 20], pytest.approx([0.1, 0.1, 1e-2]))
+    assert nat[1] == [1, 1]
+    (band,) = ax.collections
+    assert band.get_paths()[0].get_extents().get_points().tolist() == [[1, 1e-2], [100, 100]]
+    assert names(ax) == ["EM", "solver"]
+    alone = Climb(1, STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5])
+    assert [names(ax) for ax in climbs({"a": alone, "b": CLIMB}, 1e-9)] == [
+        ["EM"],
+        ["EM", "solver"],
     ]
-    assert len({to_hex(line.get_color()) for line in ax.lines}) == 1
-    assert (ax.get_xscale(), ax.get_yscale(), ax.get_title("left")) == ("log", "log", "uRAP")
-    assert names(ax) == ["ε = 1"]
 
 
-def test_a_label_has_one_style_in_all_panels() -> None:
-    alone = Climb(STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5])
-    first, second = climbs({"RR": {"a": alone, "b": alone}, "uRAP": {"b": CLIMB}}, lowest=1e-9)
-    assert first.lines[3].get_color() == second.lines[0].get_color()
-    assert first.lines[3].get_linestyle() == second.lines[0].get_linestyle()
-    assert first.lines[0].get_linestyle() != second.lines[0].get_linestyle()
+def test_losses_by_estimator_are_curves_over_epsilon_and_what_is_beyond_is_written() -> None:
+    levels = {"no privacy": 0.04}
+    first, last = losses_by_estimator(BY_EPSILON, levels, highest=1.5)
+    (across, upward), (_, of_em), (_, level) = lines(first)
+    assert (across, upward, of_em, level) == ([0.1, 1], [30, 2], [0.5, 0.2], [0.04, 0.04])
+    assert {"beyond: 3,000%, 200%", "no privacy"} <= {text.get_text() for text in first.texts}
+    assert first.get_ylim() == last.get_ylim()
+    assert first.get_ylim()[1] == 1.5
+    assert [text.get_text() for text in last.get_xticklabels()] == ["0.1", "1"]
+    assert (names(first), names(last)) == ([], ["EM"])
+    segments = last.containers[0][2][0].get_segments()
+    np.testing.assert_allclose([s[:, 1] for s in segments], [[0.26, 0.34], [0.08, 0.12]])
 
 
-def test_losses_by_estimator_stand_over_their_mechanism() -> None:
-    results = {"RR": {"mle": (0.2, 0.01), "empirical": (30.0, 2.0)}, "uRR": {"mle": (0.1, 0.02)}}
-    (ax,) = losses_by_estimator({"ε = 1": results}, {"no privacy": 0.04}, "TV", highest=2)
-    shown = [bar for bar in ax.containers if isinstance(bar, ErrorbarContainer)]
-    points = [bar.lines[0].get_xydata()[0] for bar in shown]
-    assert [round(x) for x, _ in points] == [0, 0, 1]
-    assert [y for _, y in points] == [2, 0.2, 0.1]
-    (segment,) = shown[1].lines[2][0].get_segments()
-    np.testing.assert_allclose(segment[:, 1], [0.18, 0.22])
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["RR", "uRR"]
-    assert lines(ax)[0][1] == [0.04, 0.04]
-    assert legend(ax) == [*ESTIMATORS, "no privacy"]
-
-
-def test_estimators_differ_in_colour_and_in_marker() -> None:
-    assert len({style["color"] for style in ESTIMATORS.values()}) == len(ESTIMATORS)
-    assert len({style["marker"] for style in ESTIMATORS.values()}) == len(ESTIMATORS)
+def test_estimators_differ_in_colour_or_line() -> None:
+    looks = {(look["color"], look["linestyle"]) for look in ESTIMATORS.values()}
+    assert len(looks) == len(ESTIMATORS)
 
 
 def test_what_cannot_be_drawn() -> None:
     with pytest.raises(ValueError, match="at least one panel"):
         climbs({}, lowest=1e-9)
     with pytest.raises(ValueError, match="lowest must be greater than 0"):
-        climbs({"RR": {"a": CLIMB}}, lowest=0)
-    with pytest.raises(ValueError, match=r"heights of \('a', 'EM, distance'\) must have shape"):
-        climbs({"RR": {"a": Climb(STEPS, [0.1], STEPS)}}, lowest=1e-9)
+        climbs({"RR": CLIMB}, lowest=0)
+    with pytest.raises(ValueError, match="heights of 'EM' must have shape"):
+        climbs({"RR": Climb(1, STEPS, [0.1], STEPS)}, lowest=1e-9)
     with pytest.raises(ValueError, match="at least one panel"):
-        losses_by_estimator({}, {}, "TV", highest=1)
-    two = {"ε = 1": {"RR": {"mle": (0.1, 0.0)}}, "ε = 2": {"uRR": {"mle": (0.1, 0.0)}}}
-    with pytest.raises(ValueError, match=r"panel 'ε = 2' must hold \['RR'\]"):
-        losses_by_estimator(two, {}, "TV", highest=1)
+        losses_by_estimator({}, {}, highest=1)

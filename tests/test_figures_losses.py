@@ -11,6 +11,7 @@ from matplotlib.colors import to_hex
 from uldp.paper.figures.losses import (
     WorstCases,
     draw_supports,
+    error_parts,
     losses_by_mass,
     worst_case_planes,
 )
@@ -134,3 +135,16 @@ def test_arrays_that_do_not_fit_are_refused(changes: dict[str, Any], message: st
 def test_no_panels_are_refused() -> None:
     with pytest.raises(ValueError, match="at least one panel to draw, got none"):
         worst_case_planes({})
+
+
+def test_the_parts_of_an_error_are_shares_with_half_marked_and_the_totals_above() -> None:
+    grid = np.geomspace(0.1, 10, 21)
+    (ax,) = error_parts({"uRR": (grid, 3 / grid, np.full(21, 2.0))})
+    (across, share), (half, height) = lines(ax)
+    assert across == pytest.approx(grid)
+    assert share == pytest.approx(3 / (3 + 2 * grid))
+    assert (half, height) == ([pytest.approx(1.5, rel=0.01)], [0.5])
+    texts = [text.get_text().strip() for text in ax.texts]
+    assert texts[:4] == ["half at ε = 1.5", "total 32", "5", "2.3"]
+    with pytest.raises(ValueError, match="at least one panel"):
+        error_parts({})

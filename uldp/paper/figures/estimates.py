@@ -40,7 +40,7 @@ def estimates_by_rank(
     estimates : mapping of str to (k,) array_like
         By the mechanism's name; one panel each, two in a row.
     sensitive : (s,) array_like of int
-        Indices of the sensitive values, which get a marker of their own.
+        Indices of the sensitive values, whose dots are blue.
 
     Returns
     -------
@@ -48,36 +48,21 @@ def estimates_by_rank(
         For m estimates.
     """
     size = np.size(truth)
-    shares = 100 * checks.distribution(truth, "truth", size)
+    shares = checks.distribution(truth, "truth", size)
     order = np.argsort(-shares, kind="stable")
     ranks = np.arange(1, size + 1)
     is_sensitive = np.isin(order, checks.positions(sensitive, "sensitive", size))
     height = 0.6 + 2.4 * -(-len(estimates) // 2)
     axes = style.make_axes(len(estimates), height, 2, sharey=True, sharex=True)
-    looks: dict[str, Look] = {
-        "truth": {"color": "black", "linewidth": 1.2},
-        "estimate, not sensitive": {"color": "gray", "marker": ".", "linestyle": ""},
-        "estimate, sensitive": {
-            "color": "black",
-            "marker": "^",
-            "linestyle": "",
-            "markerfacecolor": "white",
-            "markeredgewidth": 0.7,
-            "markersize": 4.5,
-        },
-    }
-    line, dots, triangles = looks.values()
-    colors = {name: look["color"] for name, look in style.mechanism_looks(estimates).items()}
     for ax, (name, estimate) in zip(axes, estimates.items(), strict=True):
-        values = 100 * checks.numbers(estimate, f"estimates[{name!r}]", (size,))[order]
-        own = dots | {"color": colors[name], "markersize": 4}
-        ax.plot(ranks[~is_sensitive], values[~is_sensitive], **own)
-        ax.plot(ranks[is_sensitive], values[is_sensitive], **triangles)
-        ax.plot(ranks, shares[order], **line)
+        values = checks.numbers(estimate, f"estimates[{name!r}]", (size,))[order]
+        for chosen, color in ((~is_sensitive, style.OTHER), (is_sensitive, style.SENSITIVE)):
+            ax.plot(ranks[chosen], values[chosen], color=color, **style.DOTS)
+        ax.plot(ranks, shares[order], color=style.INK)
         ax.set_title(name)
-    style.number_axes(axes, "x")
-    style.name_axes(axes, "rank of the value, most frequent first", "share of the users (%)")
-    style.key_above(axes, looks)
+    style.number_axes(axes, "x", "y")
+    style.name_axes(axes, "answers, most frequent first", "share of the users")
+    style.note(axes, "dots: estimates, blue of sensitive answers, orange of others · line: truth")
     return axes
 
 

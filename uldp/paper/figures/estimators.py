@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
@@ -16,19 +17,13 @@ from uldp.paper.figures.style import Curve, Look
 __all__ = ["ESTIMATORS", "Climb", "climbs", "losses_by_estimator"]
 
 ESTIMATORS: dict[str, Look] = {
-    "empirical": {"color": "#000000", "marker": "x"},
-    "threshold": {"color": "#E69F00", "marker": "s"},
-    "norm_sub": {"color": style.ACCENT, "marker": "^"},
-    "em": {"color": "#CC79A7", "marker": "D"},
-    "mle": {"color": style.SENSITIVE, "marker": "o"},
+    "empirical": {"label": "as counted", "color": style.INK, "linestyle": ":"},
+    "threshold": {"label": "threshold", "color": style.ACCENT, "linestyle": "--"},
+    "norm_sub": {"label": "Norm-Sub", "color": style.MUTED, "linestyle": "-"},
+    "em": {"label": "EM", "color": style.ACCENT, "linestyle": "-", "linewidth": 2},
+    "mle": {"label": "most likely", "color": style.INK, "linestyle": "-."},
 }
-"""Colours and markers by the names that `Mechanism.estimate` takes."""
-
-KINDS: dict[str, Look] = {
-    "EM, distance": {"linewidth": 2.2, "marker": ""},
-    "EM, certificate": {"linewidth": 0.8, "marker": ""},
-    "solver": {"linestyle": "", "marker": "o", "fillstyle": "none", "markersize": 6},
-}
+"""Words and lines by the names that `Mechanism.estimate` takes."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +32,8 @@ class Climb:
 
     Parameters
     ----------
+    users : int
+        The number of reports.
     passes : (m,) array_like
         Passes over the reports, above 0.
     gaps, certificates : (m,) array_like
@@ -46,103 +43,103 @@ class Climb:
         The same distance for the solver.
     """
 
+    users: int
     passes: ArrayLike
     gaps: ArrayLike
     certificates: ArrayLike
     solver: Curve = ((), ())
 
-    def curves(self) -> dict[str, Curve]:
-        """Return the curves by their names in `KINDS`."""
-        of_em = (self.passes, self.gaps), (self.passes, self.certificates)
-        return dict(zip(KINDS, (*of_em, self.solver), strict=True))
 
+def climbs(panels: Mapping[str, Climb], lowest: float, columns: int = 3) -> NDArray[Any]:
+    """Draw distances from the optimum over passes, for all reports, on logarithmic axes.
 
-def climbs(panels: Mapping[str, Mapping[str, Climb]], lowest: float) -> NDArray[Any]:
-    """Draw distances from the optimum over passes, on logarithmic axes.
-
-    Thick lines are EM's distances, thin ones of the same colour their certificates, and open
-    circles the solver's distances.
+    A band reaches from EM's distance up to its certificate; the solver goes down in steps.
 
     Parameters
     ----------
-    panels : mapping of str to mapping of str to Climb
-        By the title of the panel and the label of the line, which has one style in all panels.
+    panels : mapping of str to Climb
+        By the title of the panel.
     lowest : float
-        Where the vertical axis ends; smaller distances are drawn there.
+        Where the vertical axis ends, in nats; smaller distances are drawn there.
+    columns : int
+        The number of panels in a row.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
     lowest = checks.positive(lowest, "lowest")
-    drawn = {
-        title: {
-            (label, kind): (curve[0], np.maximum(curve[1], lowest))
-            for label, climb in lines.items()
-            for kind, curve in climb.curves().items()
-        }
-        for title, lines in panels.items()
-    }
-    labels = "passes over the reports", "log-likelihood below the optimum (nats)"
-    axes = style.curves(drawn, *labels, kinds=KINDS, height=4.2)
+    height = 0.5 + (2.5 if len(panels) == 1 else 2.0) * -(-len(panels) // columns)
+    axes = style.make_axes(len(panels), height, min(columns, len(panels)), sharey=True)
+    for ax, (title, climb) in zip(axes, panels.items(), strict=True):
+        _draw_climb(ax, climb, lowest)
+        ax.set_title(title)
+        ax.axhline(1, **style.LEVEL)
+    style.number_axes(axes)
+    style.name_axes(axes, "passes over the reports", "below the best fit (nats)")
+    style.name_lines(axes)
+    style.note(axes, "band: what EM can certify · grey line: 1 nat, too little to matter")
     for ax in axes:
-        ax.set_ylim(bottom=lowest / 2)
+        ax.set_ylim(bottom=lowest)
     return axes
 
 
+def _draw_climb(ax: Axes, climb: Climb, lowest: float) -> None:
+    passes, gaps = style.checked((climb.passes, climb.gaps), "EM")
+    bound = style.checked((passes, climb.certificates), "certificates")[1]
+    height, top = (np.maximum(climb.users * values, lowest) for values in (gaps, bound))
+    ax.fill_between(passes, height, top, color=style.GRID, linewidth=0)
+    ax.plot(passes, height, color=style.INK, label="EM")
+    if np.size(climb.solver[0]):
+        steps, left = style.checked(climb.solver, "solver")
+        left = np.maximum(climb.users * left, lowest)
+        look: Look = {"color": style.ACCENT, "linewidth": 2, "label": "solver"}
+        ax.plot(steps.repeat(2)[1:], left.repeat(2)[:-1], **look)
+
+
 def losses_by_estimator(
-    panels: Mapping[str, Mapping[str, Mapping[str, tuple[float, float]]]],
+    panels: Mapping[str, Mapping[str, Curve]],
     levels: Mapping[str, float],
-    loss: str,
     highest: float,
 ) -> NDArray[Any]:
-    """Draw mean losses of estimators, side by side for each mechanism, on a logarithmic axis.
+    """Draw mean losses of estimators over ε, a panel for each mechanism, on a logarithmic axis.
 
     Parameters
     ----------
-    panels : mapping of str to mapping of str to mapping of str to (mean, standard error)
-        By the title of the panel, the mechanism and the estimator's name in `ESTIMATORS`; each
-        panel has the mechanisms of the first. Bars reach two standard errors up and down.
+    panels : mapping of str to mapping of str to (ε, means, standard errors)
+        By the mechanism and the estimator's name in `ESTIMATORS`. Bars reach two standard errors
+        up and down.
     levels : mapping of str to float
-        Losses that depend on neither, at most three, drawn as grey lines by their labels.
-    loss : str
-        The name of the loss, which labels the vertical axis.
+        Losses that depend on neither, drawn as grey lines by their labels.
     highest : float
-        Where the vertical axis ends; larger means are drawn there, without a bar.
+        Where the vertical axis ends. What is above is written below the title.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
     highest = checks.positive(highest, "highest")
-    axes = style.make_axes(len(panels), 2.2 * len(panels) + 0.8, 1, sharey=True)
-    mechanisms = list(next(iter(panels.values())))
-    greys: dict[str, Look] = {
-        label: {"color": "0.5", "linewidth": 1, "linestyle": line}
-        for label, line in zip(levels, ("--", ":", "-."), strict=False)
-    }
-    points: dict[str, Look] = {
-        name: {"linestyle": "", "markersize": 5.5, **look} for name, look in ESTIMATORS.items()
-    }
-    for ax, (title, results) in zip(axes, panels.items(), strict=True):
-        if list(results) != mechanisms:
-            raise ValueError(f"panel {title!r} must hold {mechanisms}, got {list(results)}")
+    axes = style.make_axes(len(panels), 3.2, sharey=True)
+    colors = style.mechanism_looks(panels)
+    for ax, (title, curves) in zip(axes, panels.items(), strict=True):
+        looks = {name: style.LINE_AND_DOTS | ESTIMATORS[name] for name in curves}
+        style.draw_curves({title: curves}, [ax], looks)
+        above = [mean for curve in curves.values() for mean in np.ravel(curve[1]) if mean > highest]
+        written = ", ".join(f"{100 * mean:,.0f}%" for mean in above)
+        ax.set_title(f"{title}\n", color=colors[title]["color"])
+        beyond = f"beyond: {written}" if above else ""
+        look: Look = {"transform": ax.transAxes, "ha": "left", "va": "bottom"}
+        style.write(ax, (0, 1.02), beyond, style.MUTED, **look)
         for label, level in levels.items():
-            ax.axhline(level, zorder=0, **greys[label])
-        for place, by_estimator in enumerate(results.values()):
-            for shift, (name, look) in zip(
-                np.linspace(-0.28, 0.28, 5), points.items(), strict=True
-            ):
-                if name in by_estimator:
-                    mean, error = by_estimator[name]
-                    bar = 2 * error if mean <= highest else 0
-                    ax.errorbar(place + shift, min(mean, highest), bar, clip_on=False, **look)
-        ax.set_title(title)
-        ax.set_xticks(range(len(mechanisms)), mechanisms)
-        ax.grid(axis="y", alpha=0.25)
-    style.number_axes(axes, "y")
-    for ax in axes:
-        ax.set_ylim(top=highest)
-    style.name_axes(axes, "", loss)
-    style.key_above(axes, points | greys)
+            ax.axhline(level, **style.LEVEL)
+            if ax is axes[0]:
+                look = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "bottom"}
+                style.write(ax, (1, level), label, style.MUTED, **look)
+        (epsilons, *_), *_ = curves.values()
+        ax.set(xscale="log", yscale="log")
+        ax.set_xticks(epsilons, [f"{epsilon:.2g}" for epsilon in np.ravel(epsilons)])
+    axes[0].set_ylim(top=highest)
+    style.number_axes(axes, "y", "y")
+    style.name_axes(axes, "ε", "share estimated wrongly")
+    style.name_lines(axes[-1:])
     return axes

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp.paper.figures import style
-from uldp.paper.figures.style import Curve
+from uldp.paper.figures.style import Curve, Look
 
 __all__ = [
     "WorstCases",
     "draw_masses",
     "draw_supports",
+    "error_parts",
     "losses_by_mass",
     "worst_case_planes",
 ]
@@ -127,6 +128,54 @@ def draw_supports(
     ax.set_title(title)
     ax.set_xticks(values)
     style.number_axes([ax], "", "y")
+
+
+def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) -> NDArray[Any]:
+    """Draw which share of an error sensitive and other values make over ε, with the total above.
+
+    Parameters
+    ----------
+    panels : mapping of str to ((m,), (m,), (m,)) array_like
+        Values of ε, increasing, and the two parts, above 0, by the title of their panel, two in a
+        row.
+
+    Returns
+    -------
+    (number of panels,) ndarray of Axes
+    """
+    axes = style.make_axes(len(panels), 0.4 + 1.9 * -(-len(panels) // 2), 2, sharey=True)
+    for ax, (title, (given, of_sensitive, of_others)) in zip(axes, panels.items(), strict=True):
+        epsilons, sensitive = style.checked((given, of_sensitive), f"parts of {title!r}", "xy")
+        total = sensitive + style.checked((given, of_others), f"parts of {title!r}", "xy")[1]
+        share = sensitive / total
+        ax.fill_between(epsilons, share, color=style.TINT[style.SENSITIVE], linewidth=0)
+        ax.fill_between(epsilons, share, 1, color=style.TINT[style.OTHER], linewidth=0)
+        ax.plot(epsilons, share, color=style.SENSITIVE, linewidth=2)
+        for before in np.flatnonzero(np.diff(share > 0.5)):
+            ends = slice(before, before + 2)
+            order = np.argsort(share[ends])
+            half = np.exp(np.interp(0.5, share[ends][order], np.log(epsilons[ends])[order]))
+            ax.plot(half, 0.5, "o", color=style.SENSITIVE, markersize=5)
+            beside: Look = {"ha": "left", "va": "bottom"}
+            if half > 2:
+                beside = {"ha": "right", "va": "center"}
+            style.write(ax, (half, 0.5), f"  half at ε = {half:.1f}  ", **beside)
+        for place, index in ((0, 0), (0.5, total.size // 2), (1, -1)):
+            look = {
+                "transform": ax.transAxes,
+                "va": "bottom",
+                "ha": "left" if not place else "right",
+            }
+            words = f"{'total ' if not place else ''}{total[index]:.2g}"
+            style.write(ax, (place, 1.01), words, style.MUTED, **look)
+        ax.set_title(title, pad=17)
+        ax.set(ylim=(0, 1), xlim=epsilons[[0, -1]], yticks=(0, 0.5, 1))
+    named: Look = {"transform": axes[0].transAxes, "weight": 600}
+    style.write(axes[0], (0.25, 0.3), "sensitive answers", style.SENSITIVE, **named)
+    style.write(axes[0], (0.87, 0.85), "all others", style.OTHER, **named)
+    style.number_axes(axes, "x", "y")
+    style.name_axes(axes, "ε", "share of the error")
+    return axes
 
 
 def worst_case_planes(planes: Mapping[str, WorstCases]) -> NDArray[Any]:

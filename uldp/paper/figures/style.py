@@ -140,7 +140,10 @@ STROKES: tuple[Look, ...] = (
 )
 """Lines that are not of a mechanism, in the order in which a figure takes them."""
 
-DOTS: Look = {"linestyle": "", "marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.5}
+LINE_AND_DOTS: Look = {"marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.5}
+"""How data look that a line joins."""
+
+DOTS: Look = LINE_AND_DOTS | {"linestyle": ""}
 """How data look, for the `kinds` of `curves`."""
 
 NO_PRIVACY = "no privacy"
@@ -178,7 +181,7 @@ class Picture(Figure):
         of_row = self.get_figheight() / -(-number // self.columns)
         if number > 1:
             of_row = min(of_row, highest)
-        self.suptitle(textwrap.fill(self.get_suptitle(), 54))
+        note(self.panels, textwrap.fill(self.get_suptitle(), 54))
         self.arrange(NARROW, of_row * -(-number // self.narrow_columns), self.narrow_columns)
 
     def draw(self, renderer: RendererBase) -> None:
@@ -221,6 +224,7 @@ def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
     """Write the labels of lines at their ends or starts, in their colours."""
     for ax in axes:
         figure = picture(ax)
+        own = []
         for line in ax.lines:
             label = str(line.get_label())
             if label and not label.startswith("_"):
@@ -237,10 +241,26 @@ def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
                     annotation_clip=False,
                     path_effects=[HALO],
                 )
-                figure.names = [*figure.names, (name, line, at)]
+                own.append((name, line, at))
+        figure.names = [*figure.names, *own]
+        if at == "start" and own:
+            _make_room(ax, own)
 
 
-def note(where: Axes | NDArray[Any], text: str) -> None:
+def _make_room(ax: Axes, names: Sequence[tuple[Annotation, Line2D, End]]) -> None:
+    """Begin the horizontal axis farther left, with room for names even where it is narrow."""
+    inches = max(name.get_window_extent().width for name, *_ in names) / ax.figure.dpi
+    start = min(np.asarray(line.get_xdata()).min() for _, line, _ in names)
+    ticks = ax.get_xticks()
+    scale = ax.xaxis.get_transform()
+    low, high = scale.transform([start, ax.get_xlim()[1]])
+    share = (inches + 0.1) / (NARROW - 0.8)
+    left = scale.inverted().transform([low - share / (1 - share) * (high - low)])[0]
+    ax.set_xlim(left=left)
+    ax.set_xticks([tick for tick in ticks if start * (1 - 1e-9) <= tick <= ax.get_xlim()[1]])
+
+
+def note(where: Axes | Sequence[Axes] | NDArray[Any], text: str) -> None:
     """Write above the panels, in grey, what their lines and dots are."""
     picture(where).suptitle(text, x=0.01, ha="left", size=SIZE, color=MUTED)
 
@@ -430,7 +450,7 @@ def draw_curves(
             look = {"label": "_" if name in named else name, **looks[label]}
             named.add(name)
             for error in errors:
-                look = {"marker": "o"} | look
+                look = LINE_AND_DOTS | look
                 bars = {"fmt": "none", "ecolor": look["color"], "elinewidth": 1}
                 ax.errorbar(across, upward, 2 * error, **bars)
             ax.plot(across, upward, **look)
@@ -468,6 +488,8 @@ def in_percent(value: float, _: float = 0) -> str:
 
 
 def _power(value: float, _: float = 0) -> str:
+    if 1e-3 <= value < 2e4:
+        return _plain(value)
     raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
     return "10" + str(round(math.log10(value))).translate(raised)
 
