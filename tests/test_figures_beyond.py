@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn import legend, lines
+from drawn import legend, lines, names
 
 from uldp.paper.figures import beyond
 
@@ -17,7 +17,7 @@ def test_a_saddle_point_lies_where_best_and_worst_meet() -> None:
     assert best == (pytest.approx([0.4] * 21), list(mass))
     assert worst == (list(theta), pytest.approx([0.25] * 11))
     assert saddle == ([0.4], [0.25])
-    assert legend(ax) == ["best θ for this mass", "worst mass for this θ", "saddle point"]
+    assert names(ax) == ["best θ for a mass", "worst mass for a θ"]
 
 
 def test_a_map_has_its_contours_between_the_ratios() -> None:

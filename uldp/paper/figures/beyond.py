@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.colors import BoundaryNorm
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,6 +14,9 @@ from uldp.paper.figures import style
 from uldp.paper.figures.style import Curve, Look
 
 __all__ = ["Surface", "ratio_maps", "saddle_points"]
+
+
+SADDLE: Look = style.DOTS | {"color": style.INK, "markersize": 8}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,22 +53,22 @@ def saddle_points(panels: Mapping[str, Surface]) -> NDArray[Any]:
     -------
     (number of panels,) ndarray of Axes
     """
-    axes = style.make_axes(len(panels), 4.0, sharey=True)
-    looks = style.line_looks(("best θ for this mass", "worst mass for this θ"))
-    best, worst = looks.values()
-    dot: Look = {"color": "black", "marker": "o", "markersize": 8, "linestyle": ""}
+    axes = style.make_axes(len(panels), 3.4, sharey=True)
+    looks = style.line_looks(("best θ for a mass", "worst mass for a θ"))
     for ax, (title, surface) in zip(axes, panels.items(), strict=True):
         theta, mass, losses = style.on_grid(
             title, theta=surface.theta, mass=surface.mass, losses=surface.losses
         )
         levels = losses.min() * np.geomspace(1.001, losses.max() / losses.min(), 22)
-        ax.contour(theta, mass, losses, levels=levels, colors="0.75", linewidths=0.8)
-        ax.plot(theta[losses.argmin(axis=1)], mass, **best)
-        ax.plot(theta, mass[losses.argmax(axis=0)], **worst)
-        ax.plot(*surface.saddle, **dot, clip_on=False, zorder=5)
+        ax.contour(theta, mass, losses, levels=levels, colors=style.GRID, linewidths=0.8)
+        lines = (theta[losses.argmin(axis=1)], mass), (theta, mass[losses.argmax(axis=0)])
+        for line, (label, look) in zip(lines, looks.items(), strict=True):
+            ax.plot(*line, label=label, **look)
+        ax.plot(*surface.saddle, **SADDLE, clip_on=False, zorder=5)
         ax.set_title(title)
-    style.name_axes(axes, "θ", r"$p(\mathcal{X}_S)$")
-    style.key_above(axes, looks | {"saddle point": dot})
+    style.name_axes(axes, "θ", "mass of the sensitive values")
+    style.name_lines(axes)
+    style.note(axes, "dot: the saddle point")
     return axes
 
 
@@ -100,19 +102,18 @@ def ratio_maps(
     height = 0.6 + 2.7 * -(-len(ratios) // 2)
     axes = style.make_axes(len(ratios), height, 2)
     looks = style.line_looks(lines or {})
-    colours = colormaps["cividis_r"]
-    norm = BoundaryNorm(levels, colours.N)
+    norm = BoundaryNorm(levels, style.RAMP.N)
     for ax, (title, values) in zip(axes, ratios.items(), strict=True):
         *grid, shown = style.on_grid(title, epsilons=epsilons, sizes=sizes, ratios=values)
         shown = shown.clip(levels[0], levels[-1])
         ax.set(xscale="log", yscale="log")
-        filled = ax.contourf(*grid, shown, levels=levels, cmap=colours, norm=norm)
-        style.draw_contours(ax, grid, shown, levels[1:-1], "black")
+        filled = ax.contourf(*grid, shown, levels=levels, cmap=style.RAMP, norm=norm)
+        style.draw_contours(ax, grid, shown, levels[1:-1], style.INK)
         for label, line in (lines or {}).items():
             ax.plot(*style.checked(line, label), **looks[label])
         ax.set_title(title)
     style.number_axes(axes)
-    style.name_axes(axes, "ε", r"$|\mathcal{X}_S|$")
+    style.name_axes(axes, "ε", "sensitive values")
     axes[0].figure.colorbar(filled, ax=list(axes), ticks=levels, format="%g", spacing="uniform")
     style.key_above(axes, looks)
     return axes
