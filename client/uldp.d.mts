@@ -78,6 +78,8 @@ export interface Question {
   /** Its place in the file, from 0. */
   readonly number: number;
   readonly name: string;
+  /** What people are asked; the name, if the file does not say it. */
+  readonly text: string;
   /** The labels in their order, or a number k, which stands for 0 .. k - 1. */
   readonly labels: readonly Label[] | number;
   /** The tags of the personalized mechanism; empty if there are none. */

@@ -244,10 +244,11 @@ class Question {
     }
     const [isResponse, isDesign] = [mechanism.endsWith("RR"), mechanism === "uBD"];
     const isHadamard = mechanism === "uHR";
-    const optional = ["tags", "factors", ...(mechanism.includes("RAP") ? ["theta"] : [])];
+    const optional = ["text", "tags", "factors", ...(mechanism.includes("RAP") ? ["theta"] : [])];
     checkKeys(entry, where, isDesign ? [...QUESTION_KEYS, "sizes"] : QUESTION_KEYS, optional);
     this.number = number;
     this.name = checkText(entry.name, `${where}.name`);
+    this.text = checkText(Object.hasOwn(entry, "text") ? entry.text : this.name, `${where}.text`);
     this.mechanism = mechanism;
     this.epsilon = checkNumber(epsilon, `${where}.epsilon`, 1e-9, 500);
     this.#setLabels(entry.labels, entry.tags, where);

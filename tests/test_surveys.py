@@ -120,7 +120,9 @@ def test_the_documented_example():
         "mood": uldp.UtilityOptimizedRR(mood, 1.0),
         "place": uldp.UtilityOptimizedRappor(TaggedDomain(places, ["home", "others"]), 0.5, 0.5),
     }
-    assert Survey("wellbeing-2026-w47", expected) == survey
+    texts = {"mood": "How are you today?"}
+    assert Survey("wellbeing-2026-w47", expected, texts=texts) == survey
+    assert survey.texts == texts
     SCHEMA.validate(json.loads(example))
 
 
@@ -154,6 +156,23 @@ def test_a_survey_is_a_value():
         repr(survey)
         == f"Survey('labels', {len(survey.questions)} questions, {survey.digest[:12]}...)"
     )
+
+
+def test_a_question_has_a_text():
+    questions = SURVEYS[0].questions
+    name = [*questions][1]
+    survey = Survey("s", questions, texts={name: "How are you?"})
+    assert survey.texts == Survey.from_json(survey.to_json()).texts == {name: "How are you?"}
+    assert dict(survey.questions) == dict(questions)
+    with pytest.raises(TypeError):
+        survey.texts[name] = "Why?"
+    with pytest.raises(ValueError, match="each name in texts must be one of"):
+        Survey("s", questions, texts={"nobody": "How are you?"})
+    with pytest.raises(TypeError, match="texts must map names of questions to strings"):
+        Survey("s", questions, texts="How are you?")
+    for wrong in ("", "two\nlines", "\u202e"):
+        with pytest.raises(ValueError, match=r"questions\[1\].text must"):
+            Survey("s", questions, texts={name: wrong})
 
 
 def test_nothing_secret_is_in_the_file():
@@ -225,6 +244,7 @@ SMALL = Survey(
         "number": uldp.Rappor(uldp.Domain(3, [1]), 1.0),
     },
     {"keep": "nothing", "rounds": 3, "reports": 2},
+    {"mood": "How are you today?"},
 )
 CONTENT = json.loads(SMALL.to_json())
 KEPT = [
@@ -296,7 +316,8 @@ def test_fuzzed_surveys(data):
     if is_survey(text):
         assert SCHEMA.is_valid(content)
         survey = Survey.from_json(text)
-        same = Survey(survey.id, survey.questions, survey.repeat)
+        same = Survey(survey.id, survey.questions, survey.repeat, survey.texts)
+        assert same.texts == survey.texts
         assert dict(same.questions) == dict(survey.questions)
         assert same.repeat == survey.repeat
 
@@ -386,7 +407,7 @@ def test_a_misspelt_key_does_not_go_unnoticed():
     with pytest.raises(ValueError, match=r"questions\[0\] must have the key 'sensitive'"):
         Survey.from_json(json.dumps(content))
     content["questions"][0]["sensitive"] = ["bad"]
-    keys = "epsilon, factors, labels, mechanism, name, sensitive, tags, theta"
+    keys = "epsilon, factors, labels, mechanism, name, sensitive, tags, text, theta"
     with pytest.raises(ValueError, match=f"must have no key but {keys}, got 'sensitiv'"):
         Survey.from_json(json.dumps(content))
 

@@ -121,6 +121,7 @@ def surveys() -> list[str]:
         (SURE, {SURE: urr(TaggedDomain(uldp.Domain([1, 2, 0], [1]), ["t"]), 500.0)}),
         ("repeated, the first report", {"mood": urr(MOOD, 1.0)}, once),
         ("repeated, new reports", {"mood": urr(MOOD, 1.0)}, often),
+        ("with a text", {"mood": urr(MOOD, 1.0)}, None, {"mood": "Ça va, aujourd’hui?"}),
     ]
     by_hand = (
         '\r\n {"questions":[{"epsilon":1e0,"theta":5E-1,"mechanism":"uRAP","sensitive":[ "\\u00e9",'

@@ -58,17 +58,21 @@ class Content(NamedTuple):
         The mechanism of each question, in order.
     repeat : mapping of str to str or int, or None
         What a device keeps, and how often the survey is asked and answered; None for a single time.
+    texts : dict of str to str
+        What people are asked, by the name of the question, where the file says it.
     """
 
     id: str
     questions: dict[str, Mechanism]
     repeat: Mapping[str, Any] | None
+    texts: dict[str, str]
 
 
 def read_survey(text: str) -> Content:
     """Return what the text of a survey file says, or raise a ValueError that says what is wrong."""
     file = json_object(read_json(text), "the file", {"uldp", "id", "questions"}, {"repeat"})
     questions: dict[str, Mechanism] = {}
+    texts: dict[str, str] = {}
     entries = _array(file["questions"], "questions", 1, MOST_QUESTIONS)
     if sum(map(_counts, entries)) > MOST_COUNTS:
         raise ValueError(f"questions must have at most {MOST_COUNTS} counts in all, got more")
@@ -78,18 +82,25 @@ def read_survey(text: str) -> Content:
         if name in questions:
             raise ValueError(f"{where}.name must differ from the others, got {excerpt(name)}")
         questions[name] = mechanism
+        if "text" in entry:
+            texts[name] = _text(entry["text"], f"{where}.text")
     _check_different(questions, "the names of questions")
     repeat = _repeat(file["repeat"], "repeat") if "repeat" in file else None
-    return Content(_text(file["id"], "id"), questions, repeat)
+    return Content(_text(file["id"], "id"), questions, repeat, texts)
 
 
 def write_survey(
-    id: str, questions: Mapping[str, Mechanism], repeat: Mapping[str, Any] | None = None
+    id: str,
+    questions: Mapping[str, Mechanism],
+    repeat: Mapping[str, Any] | None = None,
+    texts: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the text of a survey file; `read_survey` checks whether the content is allowed."""
     blocks = []
     for name, mechanism in questions.items():
-        entries = {"name": name, **_domain_entries(mechanism.domain), **_own_entries(mechanism)}
+        text = {"text": texts[name]} if name in texts else {}
+        own = _own_entries(mechanism)
+        entries = {"name": name, **text, **_domain_entries(mechanism.domain), **own}
         lines = (f"      {_json(key)}: {_json(value)}" for key, value in entries.items())
         blocks.append("    {\n" + ",\n".join(lines) + "\n    }")
     head = f'{{\n  "uldp": {VERSION},\n  "id": {_json(id)},\n'
@@ -164,7 +175,7 @@ def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
     kind = KIND_OF_NAME[entry["mechanism"]]
     own = OWN_FIELDS[kind]
     required = {"name", "labels", "sensitive", "mechanism", "epsilon"} | (own - OPTIONAL)
-    json_object(entry, where, required, {"tags", "factors"} | (own & OPTIONAL))
+    json_object(entry, where, required, {"text", "tags", "factors"} | (own & OPTIONAL))
     name = _text(entry["name"], f"{where}.name")
     domain = _domain(entry, where)
     given = {key: entry[key] for key in own & entry.keys()}

@@ -73,6 +73,8 @@ class Survey:
         T rounds, and ``{"keep": "nothing", "rounds": T, "reports": m}`` if it makes m new ones, in
         rounds that it has drawn beforehand. T is 1 to 1000, m 1 to T. By default it is asked once.
         The client in JavaScript follows it; the levels of the m reports add up.
+    texts : mapping of str to str, optional
+        What people are asked, by the name of the question; by default pages show the name.
 
     Attributes
     ----------
@@ -82,6 +84,8 @@ class Survey:
         The mechanisms as the file has them; read-only.
     repeat : mapping or None
         How the survey is asked again, read-only; None if it is asked once.
+    texts : mapping of str to str
+        What people are asked, where the file says it; read-only.
     digest : str
         The SHA-256 digest of the file in hexadecimal digits.
     """
@@ -89,6 +93,7 @@ class Survey:
     id: str
     questions: Mapping[str, Mechanism]
     repeat: Mapping[str, Any] | None
+    texts: Mapping[str, str]
     digest: str
     _text: str
     _digest: bytes
@@ -100,6 +105,7 @@ class Survey:
         id: str,
         questions: Mapping[str, Mechanism],
         repeat: Mapping[str, Any] | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> None:
         checks.instance(id, "id", str)
         if not isinstance(questions, Mapping):
@@ -111,7 +117,12 @@ class Survey:
             raise TypeError(f"repeat must be a mapping such as that of a plan, got {repeat!r}")
         for key in repeat or ():
             checks.instance(key, "each key in repeat", str)
-        self._set(survey_file.write_survey(id, questions, repeat))
+        if texts is not None and not isinstance(texts, Mapping):
+            raise TypeError(f"texts must map names of questions to strings, got {texts!r}")
+        for name, text in (texts or {}).items():
+            checks.choice(name, "each name in texts", questions)
+            checks.instance(text, f"texts[{name!r}]", str)
+        self._set(survey_file.write_survey(id, questions, repeat, texts or {}))
         for name, mechanism in questions.items():
             if self.questions[name] != mechanism:
                 raise ValueError(
@@ -127,6 +138,7 @@ class Survey:
             id=content.id,
             questions=MappingProxyType(content.questions),
             repeat=content.repeat,
+            texts=MappingProxyType(content.texts),
             digest=digest.hexdigest(),
             _text=text,
             _digest=digest.digest(),
