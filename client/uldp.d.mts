@@ -82,6 +82,8 @@ export interface Question {
   readonly text: string;
   /** The labels in their order, or a number k, which stands for 0 .. k - 1. */
   readonly labels: readonly Label[] | number;
+  /** The factors whose cells are the labels, if the values are those of a product. */
+  readonly factors?: readonly { readonly name: string; readonly labels: readonly Label[] }[];
   /** The tags of the personalized mechanism; empty if there are none. */
   readonly tags: readonly string[];
   /** The number of values, the bots of the tags included. */
@@ -110,6 +112,8 @@ export interface Survey {
   readonly questions: readonly Question[];
   /** How it is repeated, if it is. */
   readonly repeat?: Repeat;
+  /** What all that a device sends can tell: the sum of the levels, times the reports to each. */
+  readonly epsilon: number;
 
   /**
    * Whether a device answers in a round; it is silent in the others, whatever the answer is. True
@@ -161,9 +165,13 @@ export class MessageError extends Error {
  * Read a survey file.
  *
  * @param file Its exact text, or its bytes.
+ * @param options The largest `epsilon` of a survey that is taken; by default any is.
  * @throws {SurveyError} If it is none. The error names the place.
  */
-export function parseSurvey(file: string | ArrayBuffer | ArrayBufferView): Survey;
+export function parseSurvey(
+  file: string | ArrayBuffer | ArrayBufferView,
+  options?: { mostEpsilon?: number },
+): Survey;
 
 /** What decides: `Coins`, or what stands in for them in a test. */
 export interface RandomChoices {

@@ -43,8 +43,9 @@ function refuseIf(isWrong, reason) {
 }
 
 /** Read a survey file; what is none is refused with a SurveyError that names the place. */
-export function parseSurvey(file) {
-  return new Survey(readJson(file));
+export function parseSurvey(file, options = {}) {
+  checkKeys(options, "options", [], ["mostEpsilon"]);
+  return new Survey(readJson(file), options.mostEpsilon ?? Infinity);
 }
 
 /**
@@ -158,7 +159,7 @@ class Survey {
   #questions;
   #digest;
 
-  constructor({ text, content }) {
+  constructor({ text, content }, mostEpsilon) {
     if (/\p{Surrogate}/u.test(text)) throw refusal("the file", "text that UTF-8 can hold");
     if (kindOf(content) !== "Object") throw refusal("the file", "an object");
     if (content.uldp !== VERSION) throw refusal("uldp", `the version, ${VERSION}`);
@@ -172,6 +173,9 @@ class Survey {
     checkDifferent(this.questions.map(({ name }) => name), "the names of questions");
     const counts = this.questions.reduce((sum, { size, rows }) => sum + size * rows, 0);
     if (counts > MOST_COUNTS) throw refusal("questions", `of ${MOST_COUNTS} counts in all`);
+    const { reports } = this.repeat ?? ONCE;
+    this.epsilon = reports * this.questions.reduce((sum, { epsilon }) => sum + epsilon, 0);
+    if (!(this.epsilon <= mostEpsilon)) throw refusal("epsilon", `${mostEpsilon} in all, at most`);
     this.#digest = sha256(new TextEncoder().encode(text));
     this.digest = [...this.#digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     Object.freeze(this);
@@ -238,7 +242,7 @@ class Question {
   constructor(entry, number) {
     const where = `questions[${number}]`;
     if (kindOf(entry) !== "Object") throw refusal(where, "an object");
-    const { mechanism, epsilon, theta, sizes } = entry;
+    const { mechanism, epsilon, theta, sizes, factors } = entry;
     if (!MECHANISMS.includes(mechanism)) {
       throw refusal(`${where}.mechanism`, `one of ${MECHANISMS.join(", ")}`);
     }
@@ -252,9 +256,7 @@ class Question {
     this.mechanism = mechanism;
     this.epsilon = checkNumber(epsilon, `${where}.epsilon`, 1e-9, 500);
     this.#setLabels(entry.labels, entry.tags, where);
-    if (entry.factors !== undefined) {
-      checkFactors(entry.factors, this.labels, `${where}.factors`);
-    }
+    if ("factors" in entry) this.factors = checkFactors(factors, this.labels, `${where}.factors`);
     this.#setSensitive(entry.sensitive, `${where}.sensitive`);
     const [s, nu] = [this.#s, this.size - this.#s];
     if (isDesign) checkSizes(sizes, s, `${where}.sizes`);
@@ -572,6 +574,8 @@ function checkFactors(factors, labels, where) {
   if (size !== labels.length || labels.some((label, cell) => label !== labelOf(cell))) {
     throw refusal(where, "factors whose cells are the labels");
   }
+  factors.forEach((factor) => Object.freeze(factor) && Object.freeze(factor.labels));
+  return Object.freeze(factors);
 }
 
 function checkSizes(sizes, s, where) {

@@ -223,6 +223,11 @@ const TASKS = {
       }
     }),
 
+  bounded: ({ text, options }) =>
+    options.map((one) => refusal(() => parseSurvey(text, one)) ?? parseSurvey(text, one).epsilon),
+
+  factors: (texts) => texts.map((text) => parseSurvey(text).questions.map(({ factors }) => factors)),
+
   messages: ({ text, reports }) => {
     const survey = parseSurvey(text);
     return reports.map(([question, some]) => hex(survey.message(question, bytesOf(some))));

@@ -1170,6 +1170,27 @@ def test_ordinary_words_of_many_languages_are_labels():
     assert ask("refusedSurveys", [text]) == [None]
 
 
+def test_a_page_can_bound_what_a_survey_tells_of_a_person():
+    """The sum over questions, times the reports to each; a misspelt bound is none."""
+    domain = uldp.Domain(["good", "bad"], ["bad"])
+    questions = {f"{e}": uldp.UtilityOptimizedRR(domain, e) for e in (0.5, 1.0)}
+    ways = [(None, 1.5), (WAYS["first"], 1.5), ({"keep": "nothing", "rounds": 9, "reports": 2}, 3)]
+    for repeat, total in ways:
+        text = Survey("s", questions, repeat).to_json()
+        options = [{}, {"mostEpsilon": total}, {"mostEpsilon": total - 0.01}, {"mostepsilon": 9}]
+        bounded = ask("bounded", {"text": text, "options": options})
+        assert bounded[:2] == [total] * 2
+        for refusal in bounded[2:]:
+            assert_named(refusal)
+        assert bounded[2]["message"] == f"epsilon must be {total - 0.01:g} in all, at most"
+        assert bounded[3]["message"].startswith("options must")
+
+
+def test_the_client_tells_the_factors():
+    found = ask("factors", [json.dumps(CONTENT)])
+    assert found == [[one.get("factors") for one in CONTENT["questions"]]]
+
+
 # --- what is too large ---------------------------------------------------------------------------
 
 
