@@ -46,7 +46,7 @@ def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
     assert [above, below] == [tuple(map(list, curve)) for curve in panels["uRR"].values()]
     assert [peak, start] == [([0.5], [1.25]), ([0], [1])]
     assert lines(second)[1] == ([1], [1])
-    assert [names(first), names(second)] == [["above", "below"], ["b"]]
+    assert [names(first), names(second)] == [["above", "below"], []]
     assert [ax.get_title("left") for ax in (first, second)] == ["uRR", "uRAP"]
     with pytest.raises(ValueError, match=r"heights of 'a' must have shape \(3,\), got \(2,\)"):
         losses_by_mass({"": {"a": ([0.1, 0.2, 0.3], [1, 1])}}, "loss")

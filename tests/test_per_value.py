@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from malformed.table import Call, call
 from malformed.test_public import CALLS, public
+from matplotlib.collections import LineCollection
 
 import uldp
 from uldp import inference, likelihood, losses, personalized
@@ -62,6 +63,8 @@ def drawn(axes: Any) -> Any:
     for ax in np.ravel(axes):
         shown += [image.get_array().filled(0).ravel() for image in ax.images]
         shown += [line.get_xdata() for line in ax.lines]
+        strokes = [each for each in ax.collections if isinstance(each, LineCollection)]
+        shown += [np.ravel(each.get_segments()) for each in strokes]
     plt.close("all")
     return np.concatenate(shown)
 

@@ -80,7 +80,7 @@ def estimates_with_errors(
         By the mechanism's name, or another one for each; all over the same values.
     values : array_like of labels or indices, optional
         The values to draw, from the top, as labels or (where they are strings) as indices; by
-        default all, in the order of the domain. A star stands behind those that are sensitive.
+        default all, in the order of the domain. Blue ones are sensitive, orange ones are not.
     truth : (k,) array_like or mapping of label to float, optional
         The true distribution, drawn as upright strokes.
     confidence : float, optional
@@ -98,31 +98,41 @@ def estimates_with_errors(
         raise ValueError("tallies must be over the same values")
     shown = np.arange(domain.size) if values is None else chosen_values(domain, values)
     rows = np.arange(shown.size)
-    ax = style.one_axes(0.9 + shown.size * (0.14 + 0.12 * len(tallies)))
+    ax = style.one_axes(0.7 + shown.size * (0.25 + 0.12 * len(tallies)))
     named = not style.STYLES.keys().isdisjoint(tallies)
     looks = style.mechanism_looks(tallies) if named else style.line_looks(tallies)
-    places = 0.22 * (np.arange(len(looks)) - (len(looks) - 1) / 2)
-    ax.axvline(0, color="0.6", linewidth=0.8)
+    step = 0.6 / len(looks)
+    places = -0.2 + step * np.arange(len(looks))
+    truths = None if truth is None else _shares(domain, truth, "truth")[shown]
+    ax.axvline(0, **style.LEVEL)
     for (name, look), place in zip(looks.items(), places, strict=True):
-        estimate = 100 * empirical(tallies[name])[shown]
-        low, high = 100 * inference.intervals(tallies[name], confidence)[shown].T
         heights = rows + place
+        low, high = inference.intervals(tallies[name], confidence)[shown].T
         ax.hlines(heights, low, high, color=look["color"], linewidth=1.6)
-        ax.plot(estimate, heights, **look | {"linestyle": "", "markersize": 5})
-    keys = {name: look | {"linestyle": "-"} for name, look in looks.items()}
-    if truth is not None:
-        stroke: Look = {"color": "black", "marker": "|", "linestyle": "", "markeredgewidth": 1.6}
-        shares = 100 * _shares(domain, truth, "truth")[shown]
-        for place in places:
-            ax.plot(shares, rows + place, **stroke | {"markersize": 9})
-        keys |= {"truth": stroke | {"markersize": 9}}
-    stars = np.where(np.isin(shown, domain.sensitive), "*", "")
-    labels = [f"{domain.labels[x]}{star}" for x, star in zip(shown, stars, strict=True)]
-    ax.set_yticks(rows, labels)
-    ax.set_ylim(shown.size - 0.5, -0.5)
-    ax.set_xlabel("share of the users (%)")
-    ax.grid(axis="x", alpha=0.25)
-    style.key_above(ax, keys)
+        ax.plot(empirical(tallies[name])[shown], heights, color=look["color"], **style.DOTS)
+        ax.annotate(
+            name,
+            (high[0], heights[0]),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            color=look["color"],
+            weight=600,
+        )
+        if truths is not None:
+            ax.vlines(truths, heights - step / 2, heights + step / 2, color=style.INK)
+    sensitive = np.isin(shown, domain.sensitive)
+    for row, (value, is_sensitive) in enumerate(zip(shown, sensitive, strict=True)):
+        color = style.SENSITIVE if is_sensitive else style.OTHER
+        left: Look = {"ha": "left", "va": "bottom", "transform": ax.get_yaxis_transform()}
+        left["path_effects"] = [style.HALO]
+        style.write(ax, (0, row - 0.22 - step / 2), str(domain.labels[value]), color, **left)
+    ax.set(yticks=(), ylim=(shown.size - 0.4, -0.7), xlabel="share of the users")
+    ax.spines["left"].set_visible(False)
+    ax.grid(axis="x")
+    style.number_axes([ax], "", "x")
+    if truths is not None:
+        style.note(ax, "upright strokes: the truth")
     return ax
 
 

@@ -85,7 +85,7 @@ def losses_by_mass(
             scattered = style.checked(points[title], f"points of {title!r}")
             ax.plot(*scattered, ".", color=style.FAINT, markersize=3, zorder=0)
     style.name_axes(axes, SHARE, ylabel)
-    style.name_lines(axes)
+    style.name_lines(ax for ax, lines in zip(axes, panels.values(), strict=True) if len(lines) > 1)
     return axes
 
 

@@ -278,7 +278,7 @@ def line_looks(labels: Iterable[str], *, ordered: bool = False) -> dict[str, Loo
     """Return how other lines look by their labels; from light to dark if they are ordered."""
     names = list(dict.fromkeys(labels))
     if ordered:
-        shades = RAMP(np.linspace(0.45, 1, len(names)))
+        shades = RAMP(np.linspace(1, 0.45, len(names))[::-1])
         return {name: {"color": to_hex(shade)} for name, shade in zip(names, shades, strict=True)}
     return dict(zip(names, cycle(STROKES), strict=False))
 
@@ -419,17 +419,23 @@ def curve_looks(
     names = [name for name, _ in pairs.values()]
     of_mechanisms = not STYLES.keys().isdisjoint(names)
     looks = mechanism_looks(names) if of_mechanisms else line_looks(names, ordered=ordered)
-    changes = {
-        kind: (DOTS if look.get("linestyle") == "" else {}) | look for kind, look in kinds.items()
-    }
+    changes = {kind: _kind(look) for kind, look in kinds.items()}
     return {label: looks[name] | changes.get(kind, {}) for label, (name, kind) in pairs.items()}
+
+
+def _kind(look: Look) -> Look:
+    """Return how a kind looks; without a line it has dots, or rings."""
+    if look.get("linestyle") != "":
+        return look
+    return ({"marker": "o"} if look.get("markerfacecolor") == "white" else DOTS) | look
 
 
 def _words(look: Look) -> str:
     """Say what a kind looks like."""
-    if look.get("marker", "o" if look.get("linestyle") == "" else ""):
-        hollow = look.get("fillstyle") == "none" or look.get("markerfacecolor") == "white"
-        return {"*": "stars"}.get(look.get("marker", "o"), "rings" if hollow else "dots")
+    look = _kind(look)
+    if look.get("marker"):
+        hollow = look.get("markerfacecolor") == "white"
+        return {"*": "stars"}.get(look["marker"], "rings" if hollow else "dots")
     return {"--": "dashed", ":": "dotted", "-.": "dash-dotted"}.get(
         look.get("linestyle", "-"), "lines"
     )
