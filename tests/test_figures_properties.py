@@ -64,18 +64,16 @@ def test_data_that_cannot_be_shown() -> None:
         property_figures.definition_regions({"": nested()}, -1.0)
 
 
-def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_orange() -> None:
+def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_said() -> None:
     cases = {"kept": (3.0, 3.0), "below": (4.0, 2.0), "broken": (3.0, 5.5), "none": (3.0, np.inf)}
     ax = property_figures.promises(cases)
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(cases)
-    promised, kept, broken, none = ax.lines
-    np.testing.assert_array_equal(promised.get_data(), [[3, 4, 3, 3], [0, 1, 2, 3]])
-    np.testing.assert_array_equal(kept.get_data(), [[3, 2], [0, 1]])
-    np.testing.assert_array_equal(broken.get_data(), [[5.5], [2]])
-    np.testing.assert_array_equal(none.get_data(), [[ax.get_xlim()[1]], [3]])
-    assert [kept.get_color(), broken.get_color()] == [style.SENSITIVE, style.OTHER]
-    names = [text.get_text() for text in ax.figure.legends[0].get_texts()]
-    assert names == ["promised", "kept", "broken", "no level"]
+    words = [text.get_text() for text in ax.texts]
+    assert words == ["broken", "no level at all", *cases]
+    promised = np.array(ax.collections[1].get_segments())[:, 0, 0]
+    np.testing.assert_array_equal(promised, [3, 4, 3, 3])
+    ends = [(*line.get_xdata(), *line.get_ydata()) for line in ax.lines]
+    assert ends == [(3, 0), (2, 1), (5.5, 2), (ax.get_xlim()[1], 3)]
+    assert [line.get_color() for line in ax.lines] == [style.INK] * 2 + [style.WARN] * 2
 
 
 @pytest.mark.parametrize("cases", [{}, {"": (0.5, 1.0)}, {"": (np.inf, 2.0)}, {"": (2.0, np.nan)}])

@@ -20,7 +20,7 @@ from uldp.paper.figures import style
 
 __all__ = ["matrix_diagram", "rappor_diagram", "response_diagram", "uldp_diagram"]
 
-THIN_BLUE: style.Look = {"color": style.SENSITIVE, "linewidth": 1.3, "linestyle": "-"}
+THIN: style.Look = {"color": style.SENSITIVE, "linewidth": 1.3, "linestyle": "-"}
 DASHED: style.Look = {"color": style.MUTED, "linewidth": 1.1, "linestyle": "--"}
 
 
@@ -41,12 +41,7 @@ def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Ax
     in_P = np.isin(np.arange(size), checks.positions(protected, "protected", size))
     inputs = [f"$x_{{{i + 1}}}$" for i in range(k)]
     outputs = [f"$y_{{{j + 1}}}$" for j in range(size)]
-    strokes = {
-        "from a sensitive value": THIN_BLUE,
-        r"from a non-sensitive value to $\mathcal{Y}_P$": DASHED,
-        r"from a non-sensitive value to $\mathcal{Y}_I$": style.BOLD_OTHER,
-    }
-    sensitive_to, other_to_P, other_to_I = strokes.values()
+    sensitive_to, other_to_P, other_to_I = THIN, DASHED, style.BOLD_OTHER
     arrows = (
         style.Arrow(
             0,
@@ -57,7 +52,8 @@ def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Ax
         for x, y in np.argwhere(matrix > 0)
     )
     columns = _column("X", "SN", inputs, in_S), _column("Y", "PI", outputs, in_P)
-    return style.arrow_diagram(columns, arrows, strokes)
+    words = "thin: from a sensitive value · dashed: from another · thick: an output that reveals it"
+    return style.arrow_diagram(columns, arrows, words)
 
 
 def response_diagram(mechanism: UtilityOptimizedRR) -> Axes:
@@ -72,14 +68,17 @@ def response_diagram(mechanism: UtilityOptimizedRR) -> Axes:
     in_S = mechanism.protected
     labels = [str(label) for label in mechanism.domain.labels]
     arrows = []
-    keys = {}
+    words = {}
     for x, y in np.argwhere(Q > 0):
         kept = ("c_1", style.BOLD_SENSITIVE) if in_S[x] else ("c_3", style.BOLD_OTHER)
         symbol, stroke = kept if x == y else ("c_2", style.DOTTED)
         arrows.append(style.Arrow(0, labels[x], labels[y], stroke, f"${symbol}$" if x == y else ""))
-        keys[f"${symbol} = {Q[x, y]:.3f}$"] = stroke
+        dotted = "" if x == y else " (dotted)"
+        words[symbol] = f"${symbol}$ = {Q[x, y]:.3f}{dotted}"
     columns = _column("X", "SN", labels, in_S), _column("Y", "PI", labels, in_S)
-    return style.arrow_diagram(columns, arrows, dict(sorted(keys.items())))
+    return style.arrow_diagram(
+        columns, arrows, " · ".join(words[symbol] for symbol in sorted(words))
+    )
 
 
 def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
@@ -105,19 +104,19 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
         own = order == value
         ones = np.where(own, decoder.true_support[order], decoder.false_support[order])
         label = str(mechanism.domain.labels[value])
-        style.write(ax, (-0.2, top - 0.5), label, ha="right", size=13)
-        style.write(ax, (-0.2, top - 2.2), "Pr[bit = 1]", ha="right", size=10)
+        style.write(ax, (-0.2, top - 0.5), label, ha="right")
+        style.write(ax, (-0.2, top - 2.2), "Pr[bit = 1]", ha="right")
         for place, (mine, probability) in enumerate(zip(own, ones, strict=True)):
             color = style.SENSITIVE if place < s else style.OTHER
-            symbols = ("$d_1$", r"$\theta$") if place < s else ("0", "$1-d_2$")
+            symbols = ("$d_1$", "θ") if place < s else ("0", "$1-d_2$")
             _draw_cell(ax, (place, top - 1), float(mine), color, str(int(mine)))
             style.draw_arrow(ax, (place + 0.5, top - 1), (place + 0.5, top - 1.7), style.DOTTED)
             _draw_cell(ax, (place, top - 2.7), probability, color, symbols[int(mine)])
             if symbols[int(mine)] != "0":
-                style.write(ax, (place + 0.5, top - 3.0), f"{probability:.3f}", size=10)
+                style.write(ax, (place + 0.5, top - 3.0), f"{probability:.3f}".removeprefix("0"))
     for left, right, color, name in ((0, s, style.SENSITIVE, "S"), (s, k, style.OTHER, "N")):
         if left < right:
-            style.write(ax, ((left + right) / 2, 0.4), rf"$\mathcal{{X}}_{name}$", color, size=13)
+            style.write(ax, ((left + right) / 2, 0.4), rf"$\mathcal{{X}}_{name}$", color, size=12)
     ax.set(xlim=(-2, k + 0.1), ylim=(1.2 - 4.4 * len(drawn), 0.8))
     return ax
 
@@ -150,7 +149,7 @@ def _draw_mechanism(ax: Axes, mechanism: Mechanism) -> None:
     columns = np.argsort(~mechanism.protected, kind="stable")
     names = np.array([str(label) for label in mechanism.domain.labels])
     reports = [mechanism.tally(report[np.newaxis]).counts for report in mechanism.outputs[columns]]
-    supported = ["\n".join(names[held == 1]) or "none" for held in reports]
+    supported = ["\n".join(names[held == 1]) or "∅" for held in reports]
     marked = np.arange(rows.size) < mechanism.sensitive.size, mechanism.protected[columns]
     Q = mechanism.transition_matrix()[np.ix_(rows, columns)]
     style.draw_matrix(ax, Q, marked, (names[rows].tolist(), supported))
@@ -172,4 +171,4 @@ def _draw_cell(ax: Axes, corner: tuple[float, float], filled: float, color: str,
     """Draw a unit square, filled from below to the given height, with a text in it."""
     ax.add_patch(Rectangle(corner, 1, filled, facecolor=style.TINT[color], edgecolor="none"))
     ax.add_patch(Rectangle(corner, 1, 1, facecolor="none", edgecolor=color))
-    style.write(ax, (corner[0] + 0.5, corner[1] + 0.5), text, size=11)
+    style.write(ax, (corner[0] + 0.5, corner[1] + 0.5), text, size=8.5)

@@ -122,14 +122,9 @@ def estimates_with_errors(
         if truths is not None:
             ax.vlines(truths, heights - step / 2, heights + step / 2, color=style.INK)
     sensitive = np.isin(shown, domain.sensitive)
-    for row, (value, is_sensitive) in enumerate(zip(shown, sensitive, strict=True)):
-        color = style.SENSITIVE if is_sensitive else style.OTHER
-        left: Look = {"ha": "left", "va": "bottom", "transform": ax.get_yaxis_transform()}
-        left["path_effects"] = [style.HALO]
-        style.write(ax, (0, row - 0.22 - step / 2), str(domain.labels[value]), color, **left)
-    ax.set(yticks=(), ylim=(shown.size - 0.4, -0.7), xlabel="share of the users")
-    ax.spines["left"].set_visible(False)
-    ax.grid(axis="x")
+    colors = [style.SENSITIVE if of_them else style.OTHER for of_them in sensitive]
+    style.name_rows(ax, [str(domain.labels[x]) for x in shown], colors, 0.22 + step / 2)
+    ax.set_xlabel("share of the users")
     style.number_axes([ax], "", "x")
     if truths is not None:
         style.note(ax, "upright strokes: the truth")

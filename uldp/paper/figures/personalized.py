@@ -14,7 +14,6 @@ __all__ = ["overview"]
 
 SECRET: style.Look = {"color": style.ACCENT, "linewidth": 2.4, "linestyle": "-."}
 SAME: style.Look = {"color": style.MUTED, "linewidth": 1.3, "linestyle": "-"}
-FADED: style.Look = {"color": "0.6", "linewidth": 0}
 
 
 def overview(user: PersonalizedMechanism) -> Axes:
@@ -61,12 +60,8 @@ def overview(user: PersonalizedMechanism) -> Axes:
             own = style.BOLD_SENSITIVE if labels[row] in shielded else style.BOLD_OTHER
             stroke = own if row == column else style.DOTTED
             arrows.append(style.Arrow(1, labels[row], labels[column], stroke))
-    keys = {
-        r"$f_{\mathrm{pre}}^{(i)}$, secret: to a bot": SECRET,
-        r"$f_{\mathrm{pre}}^{(i)}$: unchanged": SAME,
-        r"$\mathbf{Q}_{\mathrm{cmn}}$, known: kept, in $\mathcal{Z}_S$": style.BOLD_SENSITIVE,
-        r"$\mathbf{Q}_{\mathrm{cmn}}$: kept, in $\mathcal{Z}_N$": style.BOLD_OTHER,
-        r"$\mathbf{Q}_{\mathrm{cmn}}$: another report": style.DOTTED,
-        "grey: never sent by her": FADED,
-    }
-    return style.arrow_diagram(columns, arrows, keys)
+    words = (
+        "dash-dotted: her secret, to a bot · thin: unchanged\n"
+        "thick: kept · dotted: another report · grey: never sent by her"
+    )
+    return style.arrow_diagram(columns, arrows, words)

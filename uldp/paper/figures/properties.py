@@ -18,11 +18,11 @@ from uldp.paper.figures import style
 __all__ = ["Levels", "definition_regions", "promises"]
 
 REGIONS = {
-    "OSLDP only": ("#F5EFA3", "...", "#9A9020"),
-    "ULDP": ("#F2B48F", "\\\\\\", style.OTHER),
-    "LDP": ("#A9D3EC", "///", style.SENSITIVE),
+    "OSLDP only": style.RAMP(0.12),
+    "ULDP": style.RAMP(0.28),
+    "LDP": style.RAMP(0.5),
 }
-"""From the weakest definition to the strongest: colour, hatch and the hatch's colour."""
+"""From the weakest definition to the strongest, from light to dark."""
 
 TOLERANCE = 1e-9
 
@@ -71,7 +71,7 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         _fill(ax, ratios, floor)
         _name_regions(ax, np.sum([array >= floor for array in ratios.values()], axis=0))
         for label, place in levels.points.items():
-            ax.plot(*place, "o", color="black", markerfacecolor="white", clip_on=False, zorder=5)
+            ax.plot(*place, "o", color=style.INK, markerfacecolor="white", clip_on=False, zorder=5)
             ax.annotate(
                 label, place, (6, -5), textcoords="offset points", va="top", annotation_clip=False
             )
@@ -83,8 +83,8 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
 def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
     """Draw the promised and the found e^level of cases, one in a row, on a logarithmic axis.
 
-    What is found is blue if the promise is kept and orange if it is broken; where there is no level
-    the mark is an arrow at the right edge.
+    Beside what is found stands whether the promise is broken; where there is no level the mark is
+    an arrow at the right edge.
 
     Parameters
     ----------
@@ -97,30 +97,28 @@ def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
     promised, found = np.array([[float(x) for x in pair] for pair in cases.values()]).T
     if not (np.isfinite(promised).all() and promised.min() >= 1 and (found >= 1).all()):
         raise ValueError("cases must have factors of at least 1 and finite promises")
-    ax = style.one_axes(1.1 + 0.32 * len(cases))
+    ax = style.one_axes(0.7 + 0.42 * len(cases))
     finite = np.isfinite(found)
-    right = 1.7 * max(promised.max(), found[finite].max(initial=1))
+    right = 2 * max(promised.max(), found[finite].max(initial=1))
     rows = np.arange(len(cases))
     ends = np.where(finite, found, right)
     broken = found > promised * (1 + TOLERANCE)
-    bar: style.Look = {"color": "black", "marker": "|", "linestyle": "", "markeredgewidth": 2}
-    ax.plot(promised, rows, **bar, markersize=16)
-    keys = {"promised": bar | {"markersize": 12}}
-    for name, chosen, color, marker in (
-        ("kept", ~broken, style.SENSITIVE, "o"),
-        ("broken", broken & finite, style.OTHER, "X"),
-        ("no level", ~finite, style.OTHER, ">"),
-    ):
-        if chosen.any():
-            dot: style.Look = {"color": color, "marker": marker, "linestyle": "", "markersize": 8}
-            ax.hlines(rows[chosen], promised[chosen], ends[chosen], colors=color, linewidth=1.4)
-            ax.plot(ends[chosen], rows[chosen], **dot, clip_on=False, zorder=3)
-            keys[name] = dot
-    ax.set_yticks(rows, list(cases))
-    ax.set(xlim=(1, right), ylim=(len(cases) - 0.5, -0.5), xlabel="$e^{\\varepsilon}$")
+    colors = [style.WARN if is_broken else style.INK for is_broken in broken]
+    ax.set(xscale="log", xlim=(1, right))
+    ax.hlines(rows, promised, ends, colors=colors, linewidth=1.4)
+    ax.vlines(promised, rows - 0.22, rows + 0.22, color=style.INK, linewidth=2)
+    for row, (end, color) in enumerate(zip(ends, colors, strict=True)):
+        marker = "o" if finite[row] else ">"
+        ax.plot(end, row, marker, color=color, markersize=6, clip_on=False, zorder=3)
+        if broken[row]:
+            words = "broken" if finite[row] else "no level at all"
+            look: style.Look = {"textcoords": "offset points", "va": "center", "color": color}
+            side = ((6, 0), "left") if finite[row] else ((-4, 8), "right")
+            ax.annotate(words, (end, row), side[0], ha=side[1], weight=600, **look)
+    style.name_rows(ax, list(cases), [style.INK] * len(cases), 0.25)
     style.number_axes([ax], "x")
-    ax.grid(axis="x", alpha=0.25)
-    style.key_above(ax, keys)
+    ax.set_xlabel("factor promised, and found")
+    style.note(ax, "strokes: what is promised · dots: what is found")
     return ax
 
 
@@ -137,7 +135,7 @@ def _mark_edges(ax: Axes, uldp: NDArray[Any], ldp: NDArray[Any], floor: float) -
         alone = (uldp[:, edge] >= floor) & (ldp[:, edge] < floor)
         if alone.any():
             heights = places[uldp[:, edge] >= floor][[0, -1]]
-            (line,) = ax.plot([places[edge]] * 2, heights, color=REGIONS["ULDP"][2], linewidth=6)
+            (line,) = ax.plot([places[edge]] * 2, heights, color=REGIONS["ULDP"], linewidth=6)
             line.set(solid_capstyle="butt", clip_on=False, zorder=4)
             if inside < 0:
                 ax.text(1.03, heights.mean(), "ULDP", va="center", rotation=90)
@@ -145,23 +143,23 @@ def _mark_edges(ax: Axes, uldp: NDArray[Any], ldp: NDArray[Any], floor: float) -
 
 
 def _fill(ax: Axes, ratios: Mapping[str, NDArray[Any]], floor: float) -> None:
+    ax.grid(visible=False)
     for name, array in ratios.items():
-        color, hatch, hatch_color = REGIONS[name]
         places = np.linspace(0, 1, len(array))
-        region = ax.contourf(
-            places, places, array, levels=[floor, 2], colors=[color], hatches=[hatch]
-        )
-        region.set(edgecolor=hatch_color, linewidth=0)
-        ax.contour(places, places, array, levels=[floor], colors="black", linewidths=0.8)
+        ax.contourf(places, places, array, levels=[floor, 2], colors=[REGIONS[name]])
+        ax.contour(places, places, array, levels=[floor], colors=style.INK, linewidths=0.7)
 
 
 def _name_regions(ax: Axes, strength: NDArray[np.int64]) -> None:
-    """Write the name of each region into its largest inscribed circle, or beside a narrow one."""
+    """Write the name of each region into its largest inscribed circle, or beside a narrow one.
+
+    Where nothing holds stands "none", in the uppermost part alone.
+    """
     names = [name.replace(" ", "\n") for name in ("none", *REGIONS)]
     middle: dict[str, Any] = {"ha": "center", "va": "center", "bbox": style.WHITE, "zorder": 5}
     for value in np.unique(strength):
         parts, number = connected(strength == value)
-        for part in range(1, number + 1):
+        for part in range(1 if value else number, number + 1):
             depth = distance_transform_edt(np.pad(parts == part, 1))[1:-1, 1:-1] / len(strength)
             radius = depth.max()
             b, a = np.divide(np.unravel_index(depth.argmax(), depth.shape), len(strength) - 1)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp.paper.figures import style
 
 __all__ = ["pair_levels"]
-
-COLORS = ListedColormap([style.TINT[style.SENSITIVE], "white", style.TINT[style.OTHER]])
 
 
 def pair_levels(
@@ -24,7 +22,7 @@ def pair_levels(
 ) -> NDArray[Any]:
     """Draw for each pair of values how well reports tell the first from the second.
 
-    Bounded levels are on blue, unbounded ones on orange.
+    The darker a cell, the larger its level; black is unbounded.
 
     Parameters
     ----------
@@ -34,7 +32,7 @@ def pair_levels(
     labels : sequence of str
         The values.
     sensitive : sequence of int
-        The numbers of the sensitive ones, whose labels are blue.
+        The numbers of the sensitive ones, whose labels are blue; the others are orange.
 
     Returns
     -------
@@ -42,7 +40,7 @@ def pair_levels(
     """
     k = len(labels)
     height = 0.6 + 2.6 * -(-len(panels) // 2)
-    axes = style.make_axes(len(panels), height, 2)
+    axes = style.make_axes(len(panels), height, 2, narrow=2)
     colors = [style.SENSITIVE if x in sensitive else style.OTHER for x in range(k)]
     for ax, (title, given) in zip(axes, panels.items(), strict=True):
         levels = np.asarray(given, dtype=float)
@@ -50,14 +48,16 @@ def pair_levels(
         finite = checks.numbers(finite, f"panels[{title!r}]", (k, k))
         if (finite < 0).any():
             raise ValueError(f"levels must be at least 0, got {finite.min()}")
-        shade = np.where(np.isposinf(levels), 1.0, np.where(levels > 1e-9, -1.0, 0.0))
-        np.fill_diagonal(shade, 0)
-        ax.imshow(shade, COLORS, vmin=-1, vmax=1)
+        shade = np.where(np.isposinf(levels), 1, 0.5 * finite / max(finite.max(), 1))
+        ax.imshow(shade, style.RAMP, vmin=0, vmax=1)
+        ax.grid(visible=False)
         for (row, column), level in np.ndenumerate(levels):
             if row != column:
                 text = "∞" if np.isinf(level) else f"{level:.2g}"
-                ax.text(column, row, text, ha="center", va="center", size=11)
-        ax.set_title(title)
+                style.write(
+                    ax, (column, row), text, "white" if shade[row, column] > 0.4 else style.INK
+                )
+        ax.set_title(textwrap.fill(title, 18))
         ax.set_xticks(range(k), labels, rotation=30, ha="right")
         ax.set_yticks(range(k), labels)
         ax.tick_params(length=0)

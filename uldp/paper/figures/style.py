@@ -57,6 +57,7 @@ OTHER = "#A84D08"
 GRID = "#E3E7ED"
 FAINT = "#C3CAD4"
 WASH = "#F5F7F9"
+WARN = "#8A5A00"
 TINT = {SENSITIVE: "#D6E4F5", OTHER: "#FCEFE2", ACCENT: WASH}
 RAMP = LinearSegmentedColormap.from_list(
     "ink", ["#EEF1F5", "#B9C4D2", "#71839A", "#36485F", "#101A28"]
@@ -263,6 +264,16 @@ def _make_room(ax: Axes, names: Sequence[tuple[Annotation, Line2D, End]]) -> Non
 def note(where: Axes | Sequence[Axes] | NDArray[Any], text: str) -> None:
     """Write above the panels, in grey, what their lines and dots are."""
     picture(where).suptitle(text, x=0.01, ha="left", size=SIZE, color=MUTED)
+
+
+def name_rows(ax: Axes, names: Sequence[str], colors: Sequence[str], lift: float = 0.3) -> None:
+    """Write the names of rows 0, 1, ... above them, at the left, so that they take no width."""
+    look: Look = {"ha": "left", "va": "bottom", "path_effects": [HALO]}
+    for row, (name, color) in enumerate(zip(names, colors, strict=True)):
+        write(ax, (0, row - lift), name, color, transform=ax.get_yaxis_transform(), **look)
+    ax.set(yticks=(), ylim=(len(names) - 0.4, -0.4 - lift))
+    ax.spines["left"].set_visible(False)
+    ax.grid(axis="x")
 
 
 def mechanism_looks(names: Iterable[str]) -> dict[str, Look]:
@@ -571,10 +582,10 @@ def draw_matrix(
     for chosen, color in ((columns, SENSITIVE), (~columns, OTHER)):
         colors = LinearSegmentedColormap.from_list("tints", ["white", TINT[color], color])
         shown = np.ma.masked_where(~chosen | (values <= 0), values)
-        ax.imshow(shown, cmap=colors, vmin=0, vmax=2, aspect="auto")
+        ax.imshow(shown, cmap=colors, vmin=0, vmax=1.5, aspect="auto")
     for (row, column), entry in np.ndenumerate(matrix):
         if entry > 0:
-            text = f"{entry:.2f}" if isinstance(entry, float) else str(entry)
+            text = f"{entry:.2f}".removeprefix("0") if isinstance(entry, float) else str(entry)
             ax.text(column, row, text, ha="center", va="center")
     ax.axhline(rows.sum() - 0.5, color=INK, linewidth=1)
     ax.axvline(columns.sum() - 0.5, color=INK, linewidth=1)
@@ -612,16 +623,16 @@ class Arrow(NamedTuple):
 def arrow_diagram(
     columns: Sequence[Column],
     arrows: Iterable[Arrow],
-    keys: Mapping[str, Look],
+    words: str,
 ) -> Axes:
-    """Draw sets as columns of labels, arrows between neighbours, and a legend above.
+    """Draw sets as columns of labels, arrows between neighbours, and a note above.
 
     The names of classes stand beside the outer columns and above the classes of the others.
     """
     rows = max(sum(len(names) for _, names in c.classes.values()) for c in columns)
     ax = one_axes(0.5 * rows + 1.6)
     ax.set_axis_off()
-    half = 0.175 * len(columns)
+    half = 0.22 * len(columns)
     places = []
     for index, column in enumerate(columns):
         side = -1 if index == 0 else int(index == len(columns) - 1)
@@ -637,7 +648,7 @@ def arrow_diagram(
     top = 1.3 if any(column.title for column in columns) else 0.5
     ends = -0.5 * len(columns), _SPACING * (len(columns) - 1) + 0.5 * len(columns)
     ax.set(xlim=ends, ylim=(lowest - 0.5, top))
-    key_above(ax, keys)
+    note(ax, words)
     return ax
 
 
