@@ -195,3 +195,27 @@ def test_a_shared_link_has_a_title_a_description_and_a_picture() -> None:
         assert "&lt;" not in tags["title"]
         assert len(tags["description"]) > 60, path.name
         assert (path.parent / tags["image"]).is_file()
+
+
+DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 493.2 252">
+<metadata>made</metadata><style>* {stroke-linecap: butt}</style>
+<clipPath id="a"><path d="M0 0"/></clipPath>
+<path clip-path="url(#a)" style="stroke: #1F5FA8; fill: #123456"/>
+<g id="plate"><text fill="#1b2430">on a map</text></g>
+<svg class="narrow" display="none" viewBox="0 0 252 360"><path fill="#a84d08"/></svg></svg>"""
+
+
+def test_a_drawing_takes_the_colours_and_the_width_of_the_page() -> None:
+    wide, narrow = extension("drawings").inline(DRAWING, "d", "Two lines").split("\n<svg")
+    assert "stroke: var(--sensitive); fill: #123456" in wide
+    assert 'id="d-wide-a"' in wide
+    assert "url(#d-wide-a)" in wide
+    assert 'fill="#1b2430"' in wide
+    assert "metadata" not in wide + narrow
+    assert "linecap" not in wide
+    assert 'width="685"' in wide
+    assert 'width="350"' in narrow
+    assert 'fill="var(--other)"' in narrow
+    assert 'class="drawing narrow"' in narrow
+    assert "display" not in narrow
+    assert (wide + narrow).count('aria-label="Two lines"') == 2

@@ -241,6 +241,6 @@ def test_page_works_with_the_keyboard(
     if folded.count():
         folded.first.locator("summary").focus()
         tab.keyboard.press("Enter")
-        assert folded.first.locator("pre").is_visible()
+        assert folded.first.locator("pre").first.is_visible()
     tab.close()
     assert not found
