@@ -4,6 +4,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scipy.optimize import brentq
@@ -13,6 +14,7 @@ import uldp
 ROOT = Path(__file__).parents[1]
 FRONT = (ROOT / "book" / "welcome.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+STATEMENTS = (ROOT / "book" / "statements.md").read_text(encoding="utf-8")
 NOTEBOOKS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["cells"]
     for path in (ROOT / "notebooks").glob("*.ipynb")
@@ -46,18 +48,19 @@ def claimed() -> dict[str, str]:
     }
 
 
-LINKS = re.compile(r"^````\{grid\}.*?^````$", re.M | re.S)
-COUNTED = r"of \d+ claims, [\w, ]*differ"  # by tests/test_statements.py
+LINKS = re.compile(r"^````\{grid\}.*?^````$|^```(?:python|console|text)$.*?^```$", re.M | re.S)
+COUNTED = r"of \d+ claims, [\w, ]*differ|Of its \d+ propositions [^.]*\."
+"""Claims are counted by tests/test_statements.py, propositions below."""
 NO_CLAIM = re.compile(
     r"^:\w+:.*$|\{[\w:]+\}`[^`]*`|\]\([^)]*\)|arXiv:[\d.]+|USENIX Security \d+|\bl1\b|1 - e|"
-    + COUNTED,
+    r"Python 3\.\d+|6,000 blurred|CC BY 4\.0|" + COUNTED,
     re.M,
 )
 
 
 @pytest.mark.parametrize(
     "prose",
-    [FRONT.split("## Run it")[0], README.split("## Seven lines")[0]],
+    [FRONT, README.split("## Seven lines")[0]],
     ids=["front page", "README"],
 )
 def test_each_number_in_the_prose_is_computed(prose: str) -> None:
@@ -73,6 +76,40 @@ def test_the_people_that_rr_has_to_ask_are_named() -> None:
     assert f"**{claims['times as many']} times** as many people" in re.sub(r"\s+", " ", FRONT)
     assert f"**{claims['with RAPPOR']} times** as many people" in re.sub(r"\s+", " ", FRONT)
     assert f"{claims['values']} answers, {claims['sensitive']} of them" in FRONT
+
+
+def test_the_verdicts_on_the_propositions_are_counted() -> None:
+    rows = re.findall(r"^\| Proposition \d+.*? \| .+ \| (.+) \| \{", STATEMENTS, re.M)
+    words = [set(verdicts.split(", ")) for verdicts in rows]
+    holds, reading, repaired, sharper = (
+        sum(word in each for each in words)
+        for word in ("holds", "needs a reading", "repaired", "sharper")
+    )
+    assert sum({"repaired", "sharper"} <= each for each in words) == 4
+    assert (
+        f"Of its {len(rows)} propositions {holds} hold as printed, {reading} need a reading, "
+        f"{repaired} needed a repair in a proof or a formula, and {sharper}, four of these among "
+        "them, are sharper here." in re.sub(r"\s+", " ", FRONT)
+    )
+
+
+def test_the_card_shows_the_belief_that_a_report_leaves() -> None:
+    picture = (ROOT / "book" / "images" / "way_ideas.svg").read_text(encoding="utf-8")
+    before, married, after, married_after = map(int, re.findall(r"(\d+)%", picture))
+    grown = math.e * before / 100 + 1 - before / 100
+    assert after == round(math.e * before / grown)
+    assert abs(married_after - married / grown) < 1
+
+
+def test_the_five_lines_of_the_front_page_run(capsys: pytest.CaptureFixture[str]) -> None:
+    code = re.search(r"```python\n(.*?)```", FRONT, re.S)
+    assert code
+    names: dict[str, Any] = {}
+    exec(code[1], names)
+    assert len([line for line in code[1].splitlines() if line]) == 5
+    assert len(names["reports"]) == 6000
+    shares = [float(number) for number in re.findall(r"-?\d\.\d+", capsys.readouterr().out)]
+    assert shares == pytest.approx([1 / 3] * 3, abs=0.1)
 
 
 def test_both_show_the_picture_of_the_quick_start() -> None:
