@@ -613,10 +613,15 @@ APART = ("figure", "number", "pair", "mechanism", "knowledge", "estimator")
 NAMES = {"empirical": "emp", "threshold": "emp+thr", "em": "EM", "none": "(I)", "places": "(II)"}
 
 
-def read_tables(folder: Path) -> dict[str, DataFrame]:
+ROLES = {"US Census 1990": "census", "Foursquare": "manhattan"}
+"""The names that tables made from the paper's own files have, and what the claims call these."""
+
+
+def read_tables(folder: Path, results: str = "results") -> dict[str, DataFrame]:
     """Return the tables that the claims are judged from, in a clone of the repository."""
     names = ("fig5", "fig6", "fig7", "fig8", "table1")
-    tables = {name: read_table(folder / f"results/{name}.csv") for name in names}
+    tables = {name: read_table(folder / results / f"{name}.csv") for name in names}
+    tables = {name: table.replace({"data": ROLES}) for name, table in tables.items()}
     time = read_csv(folder / "benchmarks/results/running_time.csv", comment="#")
     return tables | {"time": time}
 

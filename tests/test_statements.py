@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from docutils.nodes import make_id
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "notebooks"))
@@ -194,3 +195,9 @@ def test_the_pages_count_the_verdicts() -> None:
     counted = f"of {len(words)} claims, {holds} hold, {mostly} hold mostly and {differs} differ"
     for page in (INDEX, ERRATA, WELCOME):
         assert counted in re.sub(r"\s+", " ", page), f"a page must say: {counted}"
+
+
+def test_the_printed_book_and_the_style_find_the_index() -> None:
+    title = re.findall(r"^# (.*)$", INDEX, re.M)[0]
+    for path in ("tools/print_book.py", "book/_static/book.css"):
+        assert f"#{make_id(title)}" in (ROOT / path).read_text(encoding="utf-8")

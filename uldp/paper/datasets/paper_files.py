@@ -41,6 +41,8 @@ US_CENSUS_1990_ATTRIBUTES: dict[str, tuple[str, ...]] = {
 }
 """The columns that `load_us_census_1990` reads, likewise; income is in US dollars a year."""
 
+ENOUGH_PATIENTS = 10
+"""So many users of a hospital make its cell sensitive; then they need not be kept."""
 
 _US_CENSUS_1990_SOURCE = "US Census Data (1990), UCI Machine Learning Repository; CC BY 4.0."
 _FOURSQUARE_SOURCE = (
@@ -144,7 +146,8 @@ def load_foursquare(
     _check_total(pois_path, number, venues, "venues")
 
     visits: Counter[bytes] = Counter()
-    patients: defaultdict[bytes, set[bytes]] = defaultdict(set)
+    patients: defaultdict[int, dict[bytes, set[bytes]]] = defaultdict(dict)  # by cell and venue
+    hospital_cells: set[int] = set()
     number = 0
     for number, line in _lines(checkins_path, "dataset_TIST2015_Checkins.txt"):
         checkin = line.split(b"\t")
@@ -153,12 +156,16 @@ def load_foursquare(
         user, venue = checkin[:2]
         if venue in places:
             visits[venue] += 1
-            if places[venue][1] == "Hospital":
-                patients[venue].add(user)
+            cell, category = places[venue]
+            if category == "Hospital" and cell not in hospital_cells:
+                users = patients[cell].setdefault(venue, set())
+                users.add(user)
+                if len(users) == ENOUGH_PATIENTS:
+                    hospital_cells.add(cell)
+                    del patients[cell]
     _check_total(checkins_path, number, checkins, "check-ins")
     _check_total(checkins_path, visits.total(), in_manhattan, "check-ins in Manhattan")
 
-    hospital_cells = {places[venue][0] for venue, users in patients.items() if len(users) >= 10}
     return GridHistogram.from_places(
         ((cell, category, visits[venue]) for venue, (cell, category) in places.items()),
         hospital_cells,
