@@ -11,7 +11,7 @@ import pytest
 from cases import MECHANISMS, domains
 
 import uldp
-from uldp.likelihood import em, maximum_likelihood
+from uldp.likelihood import em, log_likelihood, maximum_likelihood
 
 pytest.importorskip("numba")  # whose threads the benchmark counts
 
@@ -45,29 +45,37 @@ def test_a_value_may_be_revealed_by_two_bytes(running_time):
     np.testing.assert_allclose(dense, em(mechanism.evidence(reports), p, 1), rtol=1e-12)
 
 
-def test_the_steps_of_em_are_the_fewest(running_time):
-    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(6, sensitive=[0, 1, 2]), 2.0)
-    evidence = mechanism.evidence(mechanism.privatize(np.arange(6).repeat([50, 9, 3, 2, 2, 1]), 1))
-    best = maximum_likelihood(evidence).p
-    steps = running_time.em_steps(evidence, (1e-2, 1e-4), 1000)
-    assert 0 < steps[1e-2] < steps[1e-4]
-    for tolerance, number in steps.items():
-        for more in (-1, 0):
-            p = em(evidence, np.full(6, 1 / 6), number + more)
-            certificate = (em(evidence, p, 1) / p).max() - 1
-            assert (certificate <= tolerance) == (more == 0)
-    assert np.abs(p - best).max() < 0.05
-    assert running_time.em_steps(evidence, (1e-4,), steps[1e-4] - 1) == {}
+def test_em_starts_from_the_threshold_and_ends_by_the_rule(running_time):
+    """The steps are the fewest after which one changes the estimate by no more than the rule."""
+    case = running_time.Case("EM", "uRR", (4, 2_000))
+    rows = {(row[6], float(row[7])): float(row[8]) for row in case.em_from_threshold()}
+    for rule in running_time.SMALLEST_CHANGES:
+        p = case.mechanism.estimate(case.reports, "threshold")
+        changes = []
+        for _ in range(int(rows["steps of EM", rule])):
+            after = em(case.evidence, p, 1)
+            changes.append(np.abs(after - p).sum())
+            p = after
+        assert changes[-1] <= rule < min(changes[:-1])
+        assert rows["TV", rule] == pytest.approx(np.abs(p - case.truth).sum() / 2, rel=1e-3)
+        best = maximum_likelihood(case.evidence).p
+        below = log_likelihood(case.evidence, best) - log_likelihood(case.evidence, p)
+        assert rows["log-likelihood below the largest", rule] == pytest.approx(below, rel=1e-3)
 
 
-def test_the_quick_run_leaves_the_stored_table_alone():
-    table = BENCHMARKS / "results" / "running_time.csv"
-    before = table.read_bytes()
-    call = [sys.executable, "running_time.py", "--quick"]
+@pytest.mark.parametrize(
+    ("words", "table", "series"),
+    [
+        ([], "running_time.csv", {"table", "by k", "by n", "by epsilon", "passes"}),
+        (["--em"], "running_time_em.csv", {"EM"}),
+    ],
+)
+def test_quick_runs_leave_the_stored_tables_alone(words, table, series):
+    path = BENCHMARKS / "results" / table
+    before = path.read_bytes()
+    call = [sys.executable, "running_time.py", "--quick", *words]
     run = subprocess.run(
         call, cwd=BENCHMARKS, env=os.environ, capture_output=True, text=True, check=True
     )
-    assert table.read_bytes() == before
-    assert {line.split("  ")[0] for line in run.stdout.splitlines()} == {
-        *("table", "steps", "by k", "by n", "by epsilon", "passes"),
-    }
+    assert path.read_bytes() == before
+    assert {line.split("  ")[0] for line in run.stdout.splitlines()} == series
