@@ -15,7 +15,7 @@ part("worst-case", {
     loss: choice("Loss", LOSSES, "l1"),
     sensitive: slider("Sensitive of ten values", [1, 2, 3, 4, 5, 6, 7, 8, 9], 4),
     epsilon: privacy(3.5),
-    mass: slider("Probability of the sensitive values, p(X_S)", MASSES, 0.6,
+    mass: slider("Probability of the sensitive values, p(X_S)", MASSES, 0.33,
       (mass) => mass.toFixed(2)),
   },
   show({ mechanism, loss, sensitive: s, epsilon, mass }, { width, still }) {
