@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import distance_transform_edt
 
 from uldp._numerics import checks
 from uldp.paper.figures import style
@@ -23,12 +24,10 @@ __all__ = [
     "worst_case_planes",
 ]
 
-HATCH = "///"
 SHARE = "share holding a sensitive answer"
-CONTOURS = (0.05, 0.2, 0.4, 0.6, 0.8)
-REGIONS: tuple[tuple[float, float, str, dict[str, Any]], ...] = (
-    (0.03, 0.03, "uniform\nover $\\mathcal{X}_N$", {"ha": "left", "va": "bottom"}),
-    (0.97, 0.97, "$p(\\mathcal{X}_S) > 0$", {"ha": "right", "va": "top"}),
+WORST: tuple[tuple[float, float, str, dict[str, Any]], ...] = (
+    (0.03, 0.03, "worst: nobody\nholds one", {"ha": "left", "va": "bottom"}),
+    (0.97, 0.97, "worst: some\nhold one", {"ha": "right", "va": "top"}),
 )
 
 
@@ -42,8 +41,6 @@ class WorstCases:
         Values of ε, in nats, increasing.
     sizes : (b,) array_like
         Values of |X_S|, increasing.
-    masses : (b, a) array_like
-        p(X_S) at the worst case, 0 where that is the uniform distribution over X_N.
     stated : (b, a) array_like of bool
         Where the paper states the worst case.
     boundaries : mapping of str to (ε, |X_S|)
@@ -52,7 +49,6 @@ class WorstCases:
 
     epsilons: ArrayLike
     sizes: ArrayLike
-    masses: ArrayLike
     stated: ArrayLike
     boundaries: Mapping[str, Curve]
 
@@ -181,37 +177,58 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
 def worst_case_planes(planes: Mapping[str, WorstCases]) -> NDArray[Any]:
     """Draw where in the (ε, |X_S|) plane each worst case is, one panel for each mechanism.
 
-    White: uniform over X_N. Blue: p(X_S) > 0, with contour lines. Hatched: not in the paper.
+    What the paper does not state is filled. The first boundary is where the worst case changes.
 
     Parameters
     ----------
     planes : mapping of str to WorstCases
-        By the title of the panel. A boundary with one label has one line style in all of them.
+        By the title of the panel.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
-    axes = style.make_axes(len(planes), 4.2, sharey=True)
-    looks = style.line_looks(label for plane in planes.values() for label in plane.boundaries)
+    axes = style.make_axes(len(planes), 3.6, sharey=True)
     for ax, (title, plane) in zip(axes, planes.items(), strict=True):
-        *grid, masses, stated = style.on_grid(
-            title,
-            epsilons=plane.epsilons,
-            sizes=plane.sizes,
-            masses=plane.masses,
-            stated=np.multiply(plane.stated, 1.0),
-        )
-        ax.contourf(*grid, masses > 0, levels=[0.5, 1.5], colors=[style.TINT[style.SENSITIVE]])
-        style.draw_contours(ax, grid, masses, CONTOURS, "#08306B")
-        hatched = ax.contourf(*grid, stated, levels=[-0.5, 0.5], colors="none", hatches=[HATCH])
-        hatched.set(edgecolor=style.MUTED, linewidth=0)
-        for label, curve in plane.boundaries.items():
-            ax.plot(*style.checked(curve, label), label=label, **looks[label])
+        stated = np.multiply(plane.stated, 1.0)
+        grid = style.on_grid(title, epsilons=plane.epsilons, sizes=plane.sizes, stated=stated)
+        _draw_plane(ax, *grid)
+        for number, (label, curve) in enumerate(plane.boundaries.items()):
+            _draw_boundary(ax, label, style.checked(curve, label), changes=number == 0)
         ax.set_title(title)
-        for x, y, words, placed in REGIONS:
-            ax.text(x, y, words, transform=ax.transAxes, bbox=style.WHITE, zorder=4, **placed)
-    style.name_axes(axes, "ε", "$|\\mathcal{X}_S|$")
-    unstated = {"color": style.MUTED, "linewidth": 0.5}
-    style.key_above(axes, looks | {"not in the paper": unstated})
+    style.name_axes(axes, "ε", "sensitive answers")
     return axes
+
+
+def _draw_plane(
+    ax: Axes, epsilons: NDArray[Any], sizes: NDArray[Any], stated: NDArray[Any]
+) -> None:
+    """Fill what is not stated, name it at its widest, and say what the worst cases are."""
+    ax.grid(visible=False)
+    ax.contourf(epsilons, sizes, stated, levels=[-0.5, 0.5], colors=[style.RAMP(0.12)])
+    depth = distance_transform_edt(np.pad(stated < 0.5, 1))[1:-1, 1:-1]
+    if depth.max() > 0:
+        row, column = np.unravel_index(depth.argmax(), depth.shape)
+        look: Look = {"weight": 600, "path_effects": [style.HALO]}
+        widest = float(epsilons[column]), float(sizes[row])
+        style.write(ax, widest, "only in\nthis book", **look)
+    for x, y, words, placed in WORST:
+        style.write(ax, (x, y), words, style.MUTED, transform=ax.transAxes, **placed)
+    ax.set(xlim=epsilons[[0, -1]], ylim=sizes[[0, -1]])
+
+
+def _draw_boundary(ax: Axes, label: str, curve: tuple[NDArray[Any], ...], *, changes: bool) -> None:
+    across, upward = curve
+    color = style.ACCENT if changes else style.MUTED
+    ax.plot(across, upward, color=color, linestyle="-" if changes else "--", label=label)
+    look: Look = {
+        "ha": "left" if changes else "right",
+        "va": "center",
+        "path_effects": [style.HALO],
+    }
+    place = int(np.searchsorted(upward, 0.3 * upward.max()))
+    if np.ptp(upward) == 0:
+        place = 0
+        look |= {"ha": "left", "va": "bottom"}
+    spot = float(across[place]), float(upward[place])
+    style.write(ax, spot, f" {label} ", color, **look)
