@@ -3,6 +3,7 @@
 import runpy
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,6 +27,7 @@ from uldp.paper.figures.style import (
     SPACING,
     SPARE,
     STYLES,
+    WIDE,
     number_axes,
 )
 
@@ -124,8 +126,26 @@ def test_a_narrow_figure_has_its_panels_one_below_the_other() -> None:
     assert all(ax.yaxis.label.get_visible() for ax in (above, below))
 
 
+def test_a_drawing_has_its_narrow_form_inside_and_is_the_same_each_time() -> None:
+    texts = []
+    for _ in range(2):
+        figures.curves(CURVES, "ε", "loss")
+        drawing = figures.show()
+        texts.append(drawing._repr_svg_())
+    assert texts[0] == texts[1]
+    assert not plt.get_fignums()
+    wide = ElementTree.fromstring(texts[0])
+    (narrow,) = wide.findall("{http://www.w3.org/2000/svg}svg[@class='narrow']")
+    widths = [float(svg.get("viewBox").split()[2]) / 72 for svg in (wide, narrow)]
+    assert widths == pytest.approx([WIDE, NARROW])
+    for svg in (wide, narrow):
+        words = {text.text.strip() for text in svg.iter("{http://www.w3.org/2000/svg}text")}
+        assert {"one", "two", "loss"} <= words
+    assert "<dc:date>" not in texts[0]
+
+
 def test_a_text_is_as_long_on_every_computer() -> None:
-    found = font_manager.findfont(font_manager.FontProperties(family="uldp Sans", weight=600))
+    found = font_manager.findfont(font_manager.FontProperties(family="uldp Sans", weight="bold"))
     assert Path(found).parent == Path(style.__file__).parent / "fonts"
     text = "share estimated wrongly"
     font = TTFont(found)

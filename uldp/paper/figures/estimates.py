@@ -117,7 +117,7 @@ def estimates_with_errors(
             textcoords="offset points",
             va="center",
             color=look["color"],
-            weight=600,
+            weight="bold",
         )
         if truths is not None:
             ax.vlines(truths, heights - step / 2, heights + step / 2, color=style.INK)
@@ -198,7 +198,7 @@ def maps(
             ring: Look = {"markersize": 9, "markerfacecolor": "none", "markeredgewidth": 1.8}
             ax.plot(*middle, "o", color=style.SENSITIVE, **ring)
         ax.set_title(title)
-        below: Look = {"transform": ax.transAxes, "va": "top", "weight": 600}
+        below: Look = {"transform": ax.transAxes, "va": "top", "weight": "bold"}
         style.write(ax, (0.5, -0.03), (words or {}).get(title, ""), style.SENSITIVE, **below)
     bar = image.figure.colorbar(
         image, ax=list(axes), location="bottom", shrink=0.7, aspect=45, format=style.in_percent

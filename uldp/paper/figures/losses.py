@@ -166,7 +166,7 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
             style.write(ax, (place, 1.01), words, style.MUTED, **look)
         ax.set_title(title, pad=17)
         ax.set(ylim=(0, 1), xlim=epsilons[[0, -1]], yticks=(0, 0.5, 1))
-    named: Look = {"transform": axes[0].transAxes, "weight": 600}
+    named: Look = {"transform": axes[0].transAxes, "weight": "bold"}
     style.write(axes[0], (0.25, 0.3), "sensitive answers", style.SENSITIVE, **named)
     style.write(axes[0], (0.87, 0.85), "all others", style.OTHER, **named)
     style.number_axes(axes, "x", "y")
@@ -209,7 +209,7 @@ def _draw_plane(
     depth = distance_transform_edt(np.pad(stated < 0.5, 1))[1:-1, 1:-1]
     if depth.max() > 0:
         row, column = np.unravel_index(depth.argmax(), depth.shape)
-        look: Look = {"weight": 600, "path_effects": [style.HALO]}
+        look: Look = {"weight": "bold"}
         widest = float(epsilons[column]), float(sizes[row])
         style.write(ax, widest, "only in\nthis book", **look)
     for x, y, words, placed in WORST:
@@ -224,7 +224,6 @@ def _draw_boundary(ax: Axes, label: str, curve: tuple[NDArray[Any], ...], *, cha
     look: Look = {
         "ha": "left" if changes else "right",
         "va": "center",
-        "path_effects": [style.HALO],
     }
     place = int(np.searchsorted(upward, 0.3 * upward.max()))
     if np.ptp(upward) == 0:

@@ -114,7 +114,7 @@ def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
             words = "broken" if finite[row] else "no level at all"
             look: style.Look = {"textcoords": "offset points", "va": "center", "color": color}
             side = ((6, 0), "left") if finite[row] else ((-4, 8), "right")
-            ax.annotate(words, (end, row), side[0], ha=side[1], weight=600, **look)
+            ax.annotate(words, (end, row), side[0], ha=side[1], weight="bold", **look)
     style.name_rows(ax, list(cases), [style.INK] * len(cases), 0.25)
     style.number_axes([ax], "x")
     ax.set_xlabel("factor promised, and found")

@@ -54,9 +54,8 @@ def pair_levels(
         for (row, column), level in np.ndenumerate(levels):
             if row != column:
                 text = "∞" if np.isinf(level) else f"{level:.2g}"
-                style.write(
-                    ax, (column, row), text, "white" if shade[row, column] > 0.4 else style.INK
-                )
+                ink = "white" if shade[row, column] > 0.4 else style.INK
+                style.write(ax, (column, row), text, ink, gid=f"plate-{row}-{column}")
         ax.set_title(textwrap.fill(title, 18))
         ax.set_xticks(range(k), labels, rotation=30, ha="right")
         ax.set_yticks(range(k), labels)

@@ -8,6 +8,7 @@ line carries its name at an end. Every figure takes data and returns its Axes.
 
 from __future__ import annotations
 
+import io
 import math
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,7 +26,6 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,7 @@ from scipy.spatial.distance import cdist
 from uldp._numerics import checks
 from uldp.paper.datasets import GridHistogram
 
-__all__ = ["DOTS", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes"]
+__all__ = ["DOTS", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes", "show"]
 
 Curve = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
 """Horizontal and vertical coordinates of one length, and standard errors of the vertical ones."""
@@ -69,9 +69,8 @@ NARROW = 3.5
 SIZE = 9.6
 SPACING = 1.15 * SIZE
 WHITE: Look = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
-HALO = withStroke(linewidth=2.5, foreground="white")
 
-for _cut in ("Regular", "Italic", "SemiBold"):
+for _cut in ("Regular", "Italic", "Bold"):
     _file = Path(__file__).parent / "fonts" / f"uldpSans-{_cut}.ttf"
     font_manager.fontManager.addfont(_file)
 plt.rcParams.update(
@@ -87,7 +86,7 @@ plt.rcParams.update(
         "axes.spines.top": False,
         "axes.titlelocation": "left",
         "axes.titlesize": SIZE,
-        "axes.titleweight": 600,
+        "axes.titleweight": "bold",
         "figure.dpi": 160,
         "font.family": ["uldp Sans", "DejaVu Sans"],
         "font.size": SIZE,
@@ -201,6 +200,39 @@ def picture(where: Axes | Sequence[Axes] | NDArray[Any]) -> Picture:
     return cast(Picture, np.ravel(np.asarray(where))[0].figure)
 
 
+class Drawing:
+    """A drawing in SVG, which a notebook shows."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def __repr__(self) -> str:
+        return "<drawing>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def show() -> Drawing:
+    """Return the current figure as a drawing, with its narrow form inside it, and close it.
+
+    Pages show one of the two, by their width. The text of a drawing is the same each time.
+    """
+    figure = cast(Picture, plt.gcf())
+    wide = _svg(figure)
+    figure.narrow()
+    narrow = _svg(figure).replace("<svg ", '<svg class="narrow" display="none" ', 1)
+    plt.close(figure)
+    return Drawing(wide.removesuffix("</svg>\n") + narrow + "</svg>\n")
+
+
+def _svg(figure: Figure) -> str:
+    file = io.StringIO()
+    figure.savefig(file, format="svg", metadata={"Date": None})
+    text = file.getvalue()
+    return text[text.index("<svg ") :]
+
+
 def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> None:
     """Set names beside the ends of their lines, as near as they can be without overlapping."""
     for end in ("start", "end"):
@@ -235,12 +267,11 @@ def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
                     (0, 0),
                     textcoords="offset points",
                     color=line.get_color(),
-                    weight=600,
+                    weight="bold",
                     linespacing=0.95,
                     ha="left" if at == "end" else "right",
                     va="center",
                     annotation_clip=False,
-                    path_effects=[HALO],
                 )
                 own.append((name, line, at))
         figure.names = [*figure.names, *own]
@@ -268,7 +299,7 @@ def note(where: Axes | Sequence[Axes] | NDArray[Any], text: str) -> None:
 
 def name_rows(ax: Axes, names: Sequence[str], colors: Sequence[str], lift: float = 0.3) -> None:
     """Write the names of rows 0, 1, ... above them, at the left, so that they take no width."""
-    look: Look = {"ha": "left", "va": "bottom", "path_effects": [HALO]}
+    look: Look = {"ha": "left", "va": "bottom"}
     for row, (name, color) in enumerate(zip(names, colors, strict=True)):
         write(ax, (0, row - lift), name, color, transform=ax.get_yaxis_transform(), **look)
     ax.set(yticks=(), ylim=(len(names) - 0.4, -0.4 - lift))
@@ -547,7 +578,7 @@ def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color
             others = np.concatenate([*places[:index], *places[index + 1 :], *taken])
             spot = inside[cdist(inside, others).min(axis=1).argmax()]
             taken.append(spot[np.newaxis])
-            placed: dict[str, Any] = {"transform": ax.transAxes, "path_effects": [HALO]}
+            placed: dict[str, Any] = {"transform": ax.transAxes, "bbox": WHITE}
             write(ax, spot, f"{level:g}", color, **placed)
 
 
@@ -586,7 +617,7 @@ def draw_matrix(
     for (row, column), entry in np.ndenumerate(matrix):
         if entry > 0:
             text = f"{entry:.2f}".removeprefix("0") if isinstance(entry, float) else str(entry)
-            ax.text(column, row, text, ha="center", va="center")
+            ax.text(column, row, text, ha="center", va="center", gid=f"plate-{row}-{column}")
     ax.axhline(rows.sum() - 0.5, color=INK, linewidth=1)
     ax.axvline(columns.sum() - 0.5, color=INK, linewidth=1)
     ax.set_yticks(range(rows.size), names[0])
