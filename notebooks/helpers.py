@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 from IPython.display import HTML, Math
 from numpy.typing import NDArray
+from sympy.printing.latex import LatexPrinter
 from tabulate import tabulate
 
 import uldp
@@ -41,9 +42,45 @@ def show(
     return HTML(html.replace("<table>", '<table class="table table-sm">', 1))
 
 
-def typeset(results: Mapping[str, object]) -> Math:
-    """Typeset expressions of SymPy by their names in LaTeX, one on each line."""
-    lines = (rf"{name} &= {sp.latex(value)}" for name, value in results.items())
+class PlainPrinter(LatexPrinter):
+    """Write a sum that starts with a minus the other way round: θ - ψ for -ψ + θ."""
+
+    def _as_ordered_terms(self, expr: sp.Expr, order: str | None = None) -> list[sp.Expr]:
+        terms: list[sp.Expr] = super()._as_ordered_terms(expr, order=order)
+        negative = [term.could_extract_minus_sign() for term in terms]
+        if not negative[0]:
+            return terms
+        return sorted(terms, key=lambda term: bool(term.could_extract_minus_sign()))
+
+
+def turned(value: Any, positive: Sequence[Any]) -> Any:
+    """Return an expression in which no factor is the negative of one of these.
+
+    So k/(θ(1 - θ)) is written for -k/(θ(θ - 1)), if 1 - θ is `positive`.
+    """
+    opposite = {sp.expand(-base): base for base in positive}
+
+    def turn(product: Any) -> Any:
+        sign, factors = 1, []
+        for factor in sp.Mul.make_args(product):
+            base, power = factor.as_base_exp()
+            if sp.expand(base) in opposite and power.is_integer:
+                sign *= (-1) ** power
+                factor = opposite[sp.expand(base)] ** power
+            factors.append(factor)
+        return sp.Mul(sign, *factors)
+
+    return sp.sympify(value).replace(lambda part: part.is_Mul or part.is_Pow, turn)
+
+
+def typeset(results: Mapping[str, object], positive: Sequence[Any] = ()) -> Math:
+    """Typeset expressions of SymPy by their names in LaTeX, one on each line.
+
+    Factors that are the negatives of `positive` ones are turned round.
+    """
+    printer = PlainPrinter()
+    written = ((name, printer.doprint(turned(value, positive))) for name, value in results.items())
+    lines = (rf"{name} &= {text}" for name, text in written)
     return Math(r"\begin{aligned}" + r" \\[6pt] ".join(lines) + r"\end{aligned}")
 
 

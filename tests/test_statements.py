@@ -125,27 +125,21 @@ def test_numbers_lead_to_the_statement_of_that_number() -> None:
         if paper.startswith(("Definition", "Proposition", "Theorem")):
             kind, index = paper.split()[:2]
             assert role == "prf:ref"
-            of_the_paper = known[label].split("arXiv")[0]
-            assert int(index) in numbers_of_the_paper(of_the_paper, kind), (paper, known[label])
+            assert int(index) in numbers_of_the_paper(known[label], kind), (paper, known[label])
 
 
-def test_numbers_of_arxiv_are_those_of_the_titles() -> None:
-    """Where a title names another number in arXiv v1, the index does, and the reverse."""
-    other = {}
-    for here, there in re.findall(r"^\| (\w+s [\d, to]+) \| ([\d, to]+) \|$", INDEX, re.M):
-        kind = here.split("s ")[0]
-        other |= {(kind, a): b for a, b in zip(numbers(here), numbers(there), strict=True)}
-    named = {}
-    in_both = (
-        r"\((Def\w+|Prop\w+?)s? ([\d and]+) of the paper[;,] (?:[A-Z]\w+ )?([\d and]+) in arXiv"
-    )
-    for kind, *lists in (
-        found for title in titles().values() for found in re.findall(in_both, title)
-    ):
-        old, new = (map(int, re.findall(r"\d+", each)) for each in lists)
-        named |= {(kind, a): b for a, b in zip(old, new, strict=True)}
-    assert len(named) > 15
-    assert other == named
+def test_numbers_of_arxiv_are_in_one_table() -> None:
+    """Each statement that arXiv v1 numbers otherwise is there once, and none of its numbers twice."""
+    assert not [title for title in titles().values() if "arXiv" in title]
+    rows = re.findall(r"^\| (\w+s) ([\d, to]+) \| ([\d, to]+) \|$", INDEX, re.M)
+    there = {"Definitions": {}, "Propositions": {}}
+    for kind, here, other in rows:
+        there[kind] |= dict(zip(numbers(here), numbers(other), strict=True))
+    kept = {1: 1} | there["Propositions"]
+    assert set(kept) == set(range(1, 20)) - {10}
+    assert sorted(kept.values()) == list(range(1, 19))
+    assert set(there["Definitions"]) == set(there["Definitions"].values())
+    assert all(here != other for each in there.values() for here, other in each.items())
 
 
 def test_repaired_are_those_of_the_errata() -> None:

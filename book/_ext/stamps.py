@@ -18,7 +18,6 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 TABLE = Path(__file__).parents[1] / "statements.md"
 ROW = re.compile(r"^\| .+ \| .+ \| (.+) \| \{prf:ref\}`([\w-]+)` \|$", re.M)
 IN_BRACKETS = re.compile(r"\s*\(([^()]*\b(?:paper|this book)\b[^()]*)\)$")
-FIRST_VERSION = re.compile(r"[;,]| and of arXiv")
 
 
 @cache
@@ -47,7 +46,7 @@ class Stamps(SphinxPostTransform):
             last = title.children[-1]
             if isinstance(last, nodes.Text) and (brackets := IN_BRACKETS.search(last)):
                 title.replace(last, nodes.Text(last[: brackets.start()]))
-                place += nodes.Text(FIRST_VERSION.split(brackets[1])[0])
+                place += nodes.Text(brackets[1])
             for verdict in verdicts().get(label, []):
                 place += nodes.inline("", verdict, classes=["stamp", verdict.split()[0]])
             own = nodes.inline("", "", *title.children)
