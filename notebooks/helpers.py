@@ -42,7 +42,7 @@ def show(
     return HTML(html.replace("<table>", '<table class="table table-sm">', 1))
 
 
-class PlainPrinter(LatexPrinter):
+class _PlainPrinter(LatexPrinter):  # type: ignore[misc]
     """Write a sum that starts with a minus the other way round: θ - ψ for -ψ + θ."""
 
     def _as_ordered_terms(self, expr: sp.Expr, order: str | None = None) -> list[sp.Expr]:
@@ -53,14 +53,14 @@ class PlainPrinter(LatexPrinter):
         return sorted(terms, key=lambda term: bool(term.could_extract_minus_sign()))
 
 
-def turned(value: Any, positive: Sequence[Any]) -> Any:
+def _turned(value: Any, positive: Sequence[Any]) -> Any:
     """Return an expression in which no factor is the negative of one of these.
 
     So k/(θ(1 - θ)) is written for -k/(θ(θ - 1)), if 1 - θ is `positive`.
     """
     opposite = {sp.expand(-base): base for base in positive}
 
-    def turn(product: Any) -> Any:
+    def _turn(product: Any) -> Any:
         sign, factors = 1, []
         for factor in sp.Mul.make_args(product):
             base, power = factor.as_base_exp()
@@ -70,7 +70,7 @@ def turned(value: Any, positive: Sequence[Any]) -> Any:
             factors.append(factor)
         return sp.Mul(sign, *factors)
 
-    return sp.sympify(value).replace(lambda part: part.is_Mul or part.is_Pow, turn)
+    return sp.sympify(value).replace(lambda part: part.is_Mul or part.is_Pow, _turn)
 
 
 def typeset(results: Mapping[str, object], positive: Sequence[Any] = ()) -> Math:
@@ -78,8 +78,8 @@ def typeset(results: Mapping[str, object], positive: Sequence[Any] = ()) -> Math
 
     Factors that are the negatives of `positive` ones are turned round.
     """
-    printer = PlainPrinter()
-    written = ((name, printer.doprint(turned(value, positive))) for name, value in results.items())
+    printer = _PlainPrinter()
+    written = ((name, printer.doprint(_turned(value, positive))) for name, value in results.items())
     lines = (rf"{name} &= {text}" for name, text in written)
     return Math(r"\begin{aligned}" + r" \\[6pt] ".join(lines) + r"\end{aligned}")
 

@@ -1,13 +1,19 @@
 """The notebooks as committed, the table of contents, the index and the book's extensions."""
 
-import base64
 import importlib.util
+import io
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 import yaml
 from nbformat import NotebookNode
@@ -32,12 +38,12 @@ def outputs(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def texts(notebook: NotebookNode) -> list[str]:
-    """Everything in a notebook that a reader reads: images in base64 are left out."""
+    """Everything in a notebook that a reader reads, but the marks of a drawing."""
     data = (item for output in outputs(notebook) for item in output.get("data", {}).items())
     return [
         *(cell.source for cell in notebook.cells),
         *(output.text for output in outputs(notebook) if output.output_type == "stream"),
-        *(str(value) for mime, value in data if mime not in ("image/png", "image/jpeg")),
+        *(re.sub(r"<[^>]*>", " ", value) if "svg" in mime else str(value) for mime, value in data),
     ]
 
 
@@ -163,11 +169,71 @@ def test_a_folder_that_is_no_clone_has_no_origin(tmp_path: Path) -> None:
     assert extension("launch").origin(tmp_path) == ""
 
 
-def test_the_picture_of_the_readme_is_the_first_of_the_quick_start() -> None:
-    quick_start = nbformat.read(ROOT / "notebooks" / "quickstart.ipynb", as_version=4)
-    images = (output.get("data", {}).get("image/png") for output in outputs(quick_start))
-    first = base64.b64decode(next(image for image in images if image))
-    assert (ROOT / "book" / "images" / "quickstart.png").read_bytes() == first
+def test_a_drawing_has_no_colour_that_a_dark_page_does_not_change(notebook: NotebookNode) -> None:
+    """But for what lies on a map."""
+    inline = extension("drawings").inline
+    for output in outputs(notebook):
+        if drawing := output.get("data", {}).get("image/svg+xml"):
+            for form in inline(drawing, "drawing", "alt").split("\n<svg"):
+                assert not colors(ElementTree.fromstring("<svg" + form.removeprefix("<svg")))
+
+
+def colors(element: ElementTree.Element) -> set[str]:
+    """The colours of an element and all in it but plates."""
+    if "plate" in element.get("id", ""):
+        return set()
+    own = {
+        color for value in element.attrib.values() for color in re.findall(r"#[0-9a-f]{6}", value)
+    }
+    return own.union(*map(colors, element))
+
+
+def test_nbval_notices_a_point_that_moved(tmp_path: Path) -> None:
+    """One point of one stored picture moves by a hundredth of a point of type; all else stays."""
+    path = tmp_path / "several_data.ipynb"
+    notebook = nbformat.read(ROOT / "notebooks" / path.name, as_version=4)
+    stored = (output.get("data", {}) for output in outputs(notebook))
+    drawing = next(data for data in stored if "image/svg+xml" in data)
+    found = re.search(r'(?<=<path d="M )([\d.]+)', drawing["image/svg+xml"])
+    assert found
+    start, end = found.span()
+    text = drawing["image/svg+xml"]
+    drawing["image/svg+xml"] = f"{text[:start]}{float(found[0]) + 0.01:.2f}{text[end:]}"
+    nbformat.write(notebook, path)
+    tool = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--nbval",
+        "--nbval-current-env",
+        "-p",
+        "no:cacheprovider",
+    ]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "notebooks")}
+    run = subprocess.run(
+        [*tool, path], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert re.search(r"1 failed, \d+ passed", run.stdout), run.stdout
+    assert "svg+xml" in run.stdout
+
+
+def test_the_picture_of_the_readme_is_the_first_of_the_quick_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """README and shared links cannot show a drawing in SVG, which the page has."""
+    cells = code_cells(nbformat.read(ROOT / "notebooks" / "quickstart.ipynb", as_version=4))
+    first = next(number for number, cell in enumerate(cells) if cell.outputs)
+    monkeypatch.syspath_prepend(ROOT / "notebooks")
+    monkeypatch.setattr(plt, "show", lambda: None)
+    exec("\n".join(cell.source for cell in cells[: first + 1]), {})
+    drawn = io.BytesIO()
+    plt.gcf().savefig(drawn, facecolor="white")
+    plt.close("all")
+    drawn.seek(0)
+    pixels, stored = map(plt.imread, (drawn, ROOT / "book" / "images" / "quickstart.png"))
+    assert pixels.shape == stored.shape
+    assert np.abs(pixels - stored).mean() < 1e-3, "save the figure of the page here again"
 
 
 BUILT = ROOT / "_build" / "html"

@@ -253,9 +253,9 @@ def test_one_mechanism_is_one_entry_of_the_map(ratios):
 
 
 def test_a_map_of_400_points_takes_seconds():
-    start = time.perf_counter()
+    start = time.process_time()
     excess_map(400, np.geomspace(1, 400, 10).round().astype(int), np.geomspace(0.1, 10, 40))
-    assert time.perf_counter() - start < 15
+    assert time.process_time() - start < 15
 
 
 def test_errors():

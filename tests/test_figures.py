@@ -1,5 +1,6 @@
 """The figures show the numbers that they are given, and refuse those that they cannot show."""
 
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -30,6 +31,7 @@ from uldp.paper.figures.style import (
     WIDE,
     number_axes,
 )
+from uldp.paper.figures.svg import PLATE, SVG
 
 TRUTH = np.array([0.1, 0.5, 0.0, 0.4])
 ESTIMATE = np.array([0.2, 0.7, -0.3, 0.4])
@@ -102,7 +104,7 @@ def test_mechanisms_differ_in_colour_or_line_and_blue_and_orange_are_taken() -> 
 
 def test_names_stand_beside_the_ends_of_their_lines_and_none_overlaps_another() -> None:
     for end, at in (("start", 0), ("end", -1)):
-        panel = {name: ([1, 2, 3], [1 + i / 99, 2, 1 + i / 99]) for i, name in enumerate("abcde")}
+        panel = {name: ([1, 2, 3], [2 + i / 99, 1, 2 + i / 99]) for i, name in enumerate("abcde")}
         (ax,) = figures.curves({"": panel}, "x", "y", names=end, log="", level=4)
         ax.figure.canvas.draw()
         assert names(ax) == list("abcde")
@@ -112,6 +114,14 @@ def test_names_stand_beside_the_ends_of_their_lines_and_none_overlaps_another() 
         ends = [ax.transData.transform(line.get_xydata()[at])[1] for line in ax.lines[1:]]
         assert (np.diff(places) >= SPACING * ax.figure.dpi / 72 - 0.01).all()
         assert places.mean() == pytest.approx(np.mean(ends), abs=1)
+
+
+def test_no_name_stands_below_its_panel() -> None:
+    panel = {name: ([1, 2, 3], [9, 5, 1 + i / 99]) for i, name in enumerate("abcde")}
+    (ax,) = figures.curves({"": panel}, "x", "y", log="")
+    ax.figure.canvas.draw()
+    lowest = min(text.get_window_extent().y0 for text in ax.texts)
+    assert lowest == pytest.approx(ax.bbox.y0, abs=SPACING / 4 * ax.figure.dpi / 72)
 
 
 def test_a_narrow_figure_has_its_panels_one_below_the_other() -> None:
@@ -127,21 +137,51 @@ def test_a_narrow_figure_has_its_panels_one_below_the_other() -> None:
 
 
 def test_a_drawing_has_its_narrow_form_inside_and_is_the_same_each_time() -> None:
-    texts = []
-    for _ in range(2):
-        figures.curves(CURVES, "ε", "loss")
-        drawing = figures.show()
-        texts.append(drawing._repr_svg_())
-    assert texts[0] == texts[1]
-    assert not plt.get_fignums()
-    wide = ElementTree.fromstring(texts[0])
-    (narrow,) = wide.findall("{http://www.w3.org/2000/svg}svg[@class='narrow']")
+    text, again = (figures.curves(CURVES, "ε", "loss")[0].figure.svg() for _ in range(2))
+    assert text == again
+    wide = ElementTree.fromstring(text)
+    (narrow,) = wide.findall(f"{SVG}svg[@class='narrow']")
     widths = [float(svg.get("viewBox").split()[2]) / 72 for svg in (wide, narrow)]
     assert widths == pytest.approx([WIDE, NARROW])
     for svg in (wide, narrow):
-        words = {text.text.strip() for text in svg.iter("{http://www.w3.org/2000/svg}text")}
-        assert {"one", "two", "loss"} <= words
-    assert "<dc:date>" not in texts[0]
+        assert {"one", "two", "loss"} <= words(svg)
+    assert "metadata" not in text
+
+
+def words(element: ElementTree.Element) -> set[str]:
+    return {text.text.strip() for text in element.iter(f"{SVG}text")}
+
+
+def test_a_drawing_has_two_decimals_and_names_that_are_numbers() -> None:
+    ax, _ = figures.curves({"a": {"one": ([1, 2], [3, 4.123456789])}, "b": {}}, "x", "y")
+    text = ax.figure.svg()
+    coordinates = " ".join(re.findall(r' (?:d|x|y|transform)="([^"]*)"', text))
+    assert re.search(r"\.\d\d\b", coordinates)
+    assert not re.search(r"\.\d{3}", coordinates)
+    used = re.findall(r'(?:url\(|href=")#([^)"]+)', text)
+    assert set(used) == set(re.findall(r'\bid="([^"]+)', text))
+    assert all(re.fullmatch(r"n\d+", name) for name in used)
+
+
+def plates(ax: plt.Axes) -> list[ElementTree.Element]:
+    """What keeps its colours on a dark page."""
+    drawn = ElementTree.fromstring(ax.figure.svg()).iter()
+    return [element for element in drawn if element.get("id", "").startswith(PLATE)]
+
+
+def test_a_map_keeps_its_colours_and_the_words_around_it_do_not() -> None:
+    grid = datasets.manhattan()
+    (ax,) = figures.maps({"truth": grid.frequencies}, grid, "share", words={"truth": "below"})
+    kept = plates(ax)
+    assert f"{SVG}image" in [plate.tag for plate in kept]
+    assert set().union(*map(words, kept)) == set()
+
+
+def test_the_entries_of_a_matrix_keep_their_colours() -> None:
+    ax = style.one_axes(2)
+    marked = np.array([True, False])
+    style.draw_matrix(ax, np.array([[0.25, 0.75], [0, 1.0]]), (marked, marked), [["a", "b"]] * 2)
+    assert set().union(*map(words, plates(ax))) == {".25", ".75", "1.00"}
 
 
 def test_a_text_is_as_long_on_every_computer() -> None:

@@ -113,7 +113,7 @@ def test_the_five_lines_of_the_front_page_run(capsys: pytest.CaptureFixture[str]
 
 
 def test_both_show_the_picture_of_the_quick_start() -> None:
-    """Its bytes are held to the notebook's by tests/test_book.py."""
+    """It is held to the notebook's by tests/test_book.py."""
     assert "```{figure} images/quickstart.png" in FRONT
     assert "](book/images/quickstart.png)" in README
     figure = next(c for c in NOTEBOOKS["quickstart"] if "figure" in c["metadata"].get("mystnb", {}))

@@ -47,7 +47,8 @@ DEFECTS = """
     "math not typeset": all(".math").filter((e) => !e.querySelector("mjx-container")).map(shown),
     "wrong math": all("mjx-merror").map(shown),
     "missing images": all("img").filter((i) => !i.naturalWidth).map((i) => i.src),
-    "images without alt text": all("img").filter((i) => !/\\p{L}/u.test(i.alt)).map((i) => i.src),
+    "images without alt text": all("img, svg.drawing")
+      .filter((i) => !/\\p{L}/u.test(i.alt ?? i.ariaLabel)).map((i) => i.outerHTML.slice(0, 60)),
     "wider than the page": all("article :not(mjx-container *)")
       .filter((e) => e.getBoundingClientRect().right > width + 1 && !scrolls(e)).map(shown),
   };
@@ -68,7 +69,7 @@ CUT_ON_PAPER = """
 SHAPE = """
 () => {
   const below = (e) => Math.round(e.getBoundingClientRect().top + scrollY);
-  const picture = [...document.querySelectorAll("article figure :is(img, div.live)")]
+  const picture = [...document.querySelectorAll("article figure :is(img, svg.drawing, div.live)")]
     .find((e) => e.checkVisibility());
   const article = document.querySelector("article");
   const box = (e) => [e.scrollWidth, e.clientWidth, e.textContent.trim().slice(0, 60)];

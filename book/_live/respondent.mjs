@@ -191,7 +191,7 @@ part("respondent", {
         `. Somebody who thought with ${inPercent(before)} that you are ${answer} now thinks so ` +
         "with ", bold(percent(after[own])),
         ...(isProof ? [": the report proves it."] : [
-          isProtected ? `, and after no report with more than ${most}. ` : ". ",
+          isProtected ? `; no report could make it more than ${most}. ` : ". ",
           element("span", { class: "live-quiet" },
             `The odds have changed by a factor of ${written(odds)}, where ` +
             `${written(Math.exp(epsilon))} is the most` +

@@ -13,7 +13,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 from uldp.paper.figures.estimates import estimates_by_rank, estimates_with_errors, maps
-from uldp.paper.figures.style import STYLES, Curve, Look, curves, show
+from uldp.paper.figures.style import STYLES, Curve, Look, curves
 
 __all__ = [
     "STYLES",
@@ -23,5 +23,4 @@ __all__ = [
     "estimates_by_rank",
     "estimates_with_errors",
     "maps",
-    "show",
 ]

@@ -17,7 +17,7 @@ __all__ = ["ExcessMap", "better_of_two"]
 
 HATCHES = ("", "..")
 HATCHING = "0.55"
-OPTIMAL: Look = {"color": "black", "linestyle": "-.", "linewidth": 2}
+OPTIMAL: Look = {"color": style.INK, "linestyle": "-.", "linewidth": 2}
 
 
 @dataclass(frozen=True, eq=False)

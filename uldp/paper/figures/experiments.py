@@ -72,8 +72,8 @@ def gains(
     )
     for ax, title in zip(axes, panels, strict=True):
         ax.axhspan(low, high, color=style.TINT[style.ACCENT], zorder=0)
-        ax.axvline(ends[title], color="0.75", linewidth=3, zorder=0)
-        ax.axhline(1, color="0.3", linewidth=1)
+        ax.axvline(ends[title], color=style.FAINT, linewidth=3, zorder=0)
+        ax.axhline(1, color=style.MUTED, linewidth=1)
         corner = ax.get_xlim()[0] * 1.1, high * 0.93
         style.write(ax, corner, claimed_label, ha="left", va="top", size=10)
     return axes
@@ -108,7 +108,7 @@ def losses_by_epsilon(
     panels = _by_estimator(table, data, estimators)
     axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2)
     for ax, rows in zip(axes, panels.values(), strict=True):
-        ax.axvline(np.log(rows["k"].iloc[0]), color="0.75", linewidth=3, zorder=0)
+        ax.axvline(np.log(rows["k"].iloc[0]), color=style.FAINT, linewidth=3, zorder=0)
     return axes
 
 

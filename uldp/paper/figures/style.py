@@ -8,20 +8,20 @@ line carries its name at an end. Every figure takes data and returns its Axes.
 
 from __future__ import annotations
 
-import io
 import math
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
+from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
-from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
@@ -34,8 +34,9 @@ from scipy.spatial.distance import cdist
 
 from uldp._numerics import checks
 from uldp.paper.datasets import GridHistogram
+from uldp.paper.figures import svg
 
-__all__ = ["DOTS", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes", "show"]
+__all__ = ["DOTS", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes"]
 
 Curve = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
 """Horizontal and vertical coordinates of one length, and standard errors of the vertical ones."""
@@ -63,6 +64,9 @@ RAMP = LinearSegmentedColormap.from_list(
     "ink", ["#EEF1F5", "#B9C4D2", "#71839A", "#36485F", "#101A28"]
 )
 """Colours of what is ordered; light is little."""
+
+SHADES = "#8796A9", "#46586F", INK
+"""Colours of up to three lines that are ordered, from light to dark."""
 
 WIDE = 6.85
 NARROW = 3.5
@@ -184,53 +188,41 @@ class Picture(Figure):
         note(self.panels, textwrap.fill(self.get_suptitle(), 54))
         self.arrange(NARROW, of_row * -(-number // self.narrow_columns), self.narrow_columns)
 
+    def svg(self) -> str:
+        """Return the figure in SVG with its narrow form inside, and leave it narrow.
+
+        Pages show one of the two, by their width.
+        """
+        wide = svg.written(self)
+        self.narrow()
+        narrow = svg.written(self)
+        narrow.attrib |= {"class": "narrow", "display": "none"}
+        wide.append(narrow)
+        return ElementTree.tostring(wide, encoding="unicode") + "\n"
+
+    def _ipython_display_(self) -> None:
+        """Show the figure in a notebook."""
+        from IPython.display import publish_display_data
+
+        publish_display_data({"image/svg+xml": self.svg()})
+
     def draw(self, renderer: RendererBase) -> None:
         """Lay the panels out, move the names apart, and draw."""
         engine = self.get_layout_engine()
-        for _ in range(2):
-            for ax in self.panels:
-                _push_apart(ax, [one for one in self.names if one[0].axes is ax])
-            if engine is not None:
-                engine.execute(self)
+        self._push_names_apart()
+        if engine is not None:
+            engine.execute(self)
+            self._push_names_apart()
         super().draw(renderer)
+
+    def _push_names_apart(self) -> None:
+        for ax in self.panels:
+            _push_apart(ax, [one for one in self.names if one[0].axes is ax])
 
 
 def picture(where: Axes | Sequence[Axes] | NDArray[Any]) -> Picture:
     """Return the figure of panels."""
     return cast(Picture, np.ravel(np.asarray(where))[0].figure)
-
-
-class Drawing:
-    """A drawing in SVG, which a notebook shows."""
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def __repr__(self) -> str:
-        return "<drawing>"
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-
-def show() -> Drawing:
-    """Return the current figure as a drawing, with its narrow form inside it, and close it.
-
-    Pages show one of the two, by their width. The text of a drawing is the same each time.
-    """
-    figure = cast(Picture, plt.gcf())
-    wide = _svg(figure)
-    figure.narrow()
-    narrow = _svg(figure).replace("<svg ", '<svg class="narrow" display="none" ', 1)
-    plt.close(figure)
-    return Drawing(wide.removesuffix("</svg>\n") + narrow + "</svg>\n")
-
-
-def _svg(figure: Figure) -> str:
-    file = io.StringIO()
-    figure.savefig(file, format="svg", metadata={"Date": None})
-    text = file.getvalue()
-    return text[text.index("<svg ") :]
 
 
 def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> None:
@@ -248,6 +240,7 @@ def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> No
         room = np.cumsum(tall) - tall / 2
         heights = np.array([point[1] * pixel for point, _ in placed])
         apart = isotonic_regression(heights - room).x + room if placed else heights
+        apart = np.maximum(apart, ax.bbox.y0 * pixel + room)
         for (point, name), moved, height in zip(placed, apart, heights, strict=True):
             name.xy = tuple(ax.transData.inverted().transform(point))
             name.set_position((4 if end == "end" else -4, moved - height))
@@ -317,11 +310,11 @@ def mechanism_looks(names: Iterable[str]) -> dict[str, Look]:
 
 
 def line_looks(labels: Iterable[str], *, ordered: bool = False) -> dict[str, Look]:
-    """Return how other lines look by their labels; from light to dark if they are ordered."""
+    """Return how other lines look by their labels; up to three can go from light to dark."""
     names = list(dict.fromkeys(labels))
     if ordered:
-        shades = RAMP(np.linspace(1, 0.45, len(names))[::-1])
-        return {name: {"color": to_hex(shade)} for name, shade in zip(names, shades, strict=True)}
+        shades = SHADES[-len(names) :]
+        return {name: {"color": shade} for name, shade in zip(names, shades, strict=True)}
     return dict(zip(names, cycle(STROKES), strict=False))
 
 
@@ -416,7 +409,7 @@ def curves(
     percent : str
         Which axes show shares in percent.
     ordered : bool
-        Whether the labels are steps of one thing, which go from light to dark.
+        Whether the labels, at most three, are steps of one thing, which go from light to dark.
     names : {"end", "start"}, optional
         Where the names stand: at the ends, or at the starts, of lines; None for no names.
     level : float or mapping of str to float, optional
@@ -591,7 +584,8 @@ def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: Any, n
     ax.set(xticks=(), yticks=())
     sides = west, east, south, north
     shown = values.reshape(grid.shape)
-    return ax.imshow(shown, colors, norm, origin="lower", extent=sides, aspect=aspect)
+    placed: Look = {"origin": "lower", "extent": sides, "aspect": aspect}
+    return ax.imshow(shown, colors, norm, interpolation="none", **placed)
 
 
 def draw_matrix(
@@ -613,11 +607,11 @@ def draw_matrix(
     for chosen, color in ((columns, SENSITIVE), (~columns, OTHER)):
         colors = LinearSegmentedColormap.from_list("tints", ["white", TINT[color], color])
         shown = np.ma.masked_where(~chosen | (values <= 0), values)
-        ax.imshow(shown, cmap=colors, vmin=0, vmax=1.5, aspect="auto")
+        ax.imshow(shown, cmap=colors, vmin=0, vmax=1.5, aspect="auto", interpolation="none")
     for (row, column), entry in np.ndenumerate(matrix):
         if entry > 0:
             text = f"{entry:.2f}".removeprefix("0") if isinstance(entry, float) else str(entry)
-            ax.text(column, row, text, ha="center", va="center", gid=f"plate-{row}-{column}")
+            ax.text(column, row, text, ha="center", va="center")
     ax.axhline(rows.sum() - 0.5, color=INK, linewidth=1)
     ax.axvline(columns.sum() - 0.5, color=INK, linewidth=1)
     ax.set_yticks(range(rows.size), names[0])

@@ -1,0 +1,92 @@
+"""A figure as text in SVG: the same text for the same figure, on every computer.
+
+Matplotlib's own text has coordinates to the last digit, which differs with the processor, and
+names that are made from them. Here coordinates have two decimals, and names are numbers.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from xml.etree import ElementTree
+
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.contour import QuadContourSet
+from matplotlib.figure import Figure
+
+__all__ = ["PLATE", "SVG", "written"]
+
+SVG = "{http://www.w3.org/2000/svg}"
+XLINK = "{http://www.w3.org/1999/xlink}href"
+PLATE = "plate"
+"""With what the names begin of all that keeps its colours on a dark page."""
+
+COORDINATES = ("d", "height", "points", "transform", "width", "x", "y")
+NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
+NAME = re.compile(r"(?<=url\(#)[^)]+|(?<=^#)(?!.*;).+")
+
+ElementTree.register_namespace("", SVG[1:-1])
+ElementTree.register_namespace("xlink", XLINK[1 : XLINK.index("}")])
+
+
+def written(figure: Figure) -> ElementTree.Element:
+    """Return a figure in SVG, without a ground of its own, and with coordinates of two decimals."""
+    file = io.StringIO()
+    set_on_page(figure)
+    figure.savefig(file, format="svg", metadata={"Date": None})
+    root = ElementTree.fromstring(file.getvalue())
+    for parent in root.iter():
+        for child in list(parent):
+            if child.tag.endswith("metadata"):
+                parent.remove(child)
+    _number_names(root)
+    for element in root.iter():
+        for name in COORDINATES:
+            if name in element.attrib:
+                element.set(name, NUMBER.sub(_rounded, element.attrib[name]))
+    return root
+
+
+def set_on_page(figure: Figure) -> None:
+    """Leave out grounds but those of maps, which keep their colours with all that lies on them."""
+    figure.patch.set_visible(False)
+    maps = [ax for ax in figure.axes if is_map(ax)]
+    for ax in figure.axes:
+        ax.patch.set_visible(ax in maps)
+    if maps:
+        figure.draw_without_rendering()
+    for ax in maps:
+        inside = [text for text in ax.texts if ax.bbox.overlaps(text.get_window_extent())]
+        on_it = [ax.patch, *ax.images, *ax.collections, *ax.lines, *ax.patches, *inside]
+        for number, artist in enumerate(on_it):
+            artist.set_gid(f"{PLATE}-{number}")
+
+
+def is_map(ax: Axes) -> bool:
+    """Return whether a panel shows values as colours."""
+    return bool(ax.images) or any(isinstance(c, QuadMesh | QuadContourSet) for c in ax.collections)
+
+
+def _number_names(root: ElementTree.Element) -> None:
+    """Give names that something uses numbers; take all others away but those of plates."""
+    values = [value for element in root.iter() for value in element.attrib.values()]
+    used = {name for value in values for name in NAME.findall(value)}
+    numbers: dict[str, str] = {}
+    for element in root.iter():
+        name = element.get("id", "")
+        if name in used:
+            numbers[name] = f"n{len(numbers)}"
+            element.set("id", numbers[name])
+        elif name and not name.startswith(PLATE):
+            del element.attrib["id"]
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if key == XLINK or "url(#" in value:
+                renamed = NAME.sub(lambda found: numbers[found[0]], value)
+                element.set(key, renamed)
+
+
+def _rounded(found: re.Match[str]) -> str:
+    number = f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+    return "0" if number == "-0" else number
