@@ -16,7 +16,7 @@ from uldp.paper.figures.style import Curve, Look
 __all__ = ["ExcessMap", "better_of_two"]
 
 HATCHES = ("", "..")
-HATCHING = "0.55"
+HATCHING = style.MUTED
 OPTIMAL: Look = {"color": style.INK, "linestyle": "-.", "linewidth": 2}
 
 

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 
 __all__ = ["PLATE", "SVG", "written"]
 
@@ -58,8 +59,9 @@ def set_on_page(figure: Figure) -> None:
         figure.draw_without_rendering()
     for ax in maps:
         inside = [text for text in ax.texts if ax.bbox.overlaps(text.get_window_extent())]
-        on_it = [ax.patch, *ax.images, *ax.collections, *ax.lines, *ax.patches, *inside]
-        for number, artist in enumerate(on_it):
+        arrows = [one.arrow_patch for one in inside if isinstance(one, Annotation)]
+        on_it = [ax.patch, *ax.images, *ax.collections, *ax.lines, *ax.patches, *inside, *arrows]
+        for number, artist in enumerate(filter(None, on_it)):
             artist.set_gid(f"{PLATE}-{number}")
 
 
