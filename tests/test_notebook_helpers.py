@@ -104,7 +104,8 @@ def test_a_repeated_registry_is_found(code: str) -> None:
 def test_all_that_is_shared_is_used(helpers: ModuleType) -> None:
     used = set().union(*map(shared, CODE.values()))
     own = {name for name, value in vars(helpers).items() if name.isupper() and name != "HTML"}
-    assert used == own | {name for name in functions(SHARED) if not name.startswith("_")}
+    offered = {name for name in functions(SHARED) if not name.startswith("_")}
+    assert used == own | offered
 
 
 def test_a_table_shows_texts_as_they_are_and_formats_numbers(helpers: ModuleType) -> None:
@@ -128,6 +129,37 @@ def test_expressions_are_typeset_one_on_each_line(helpers: ModuleType) -> None:
     x = sp.Symbol("x")
     typeset = helpers.typeset({"a": x**2, r"\mu": x}).data
     assert typeset == r"\begin{aligned}a &= x^{2} \\[6pt] \mu &= x\end{aligned}"
+
+
+def test_a_sum_is_written_with_what_is_positive_first(helpers: ModuleType) -> None:
+    p, u, x = sp.symbols("p u x", positive=True)
+    written = {
+        "u - x": r"u - x",
+        "-x**2 + p": r"p - x^{2}",
+        "-p - 1": r"- p - 1",
+        "x - 1": r"x - 1",
+    }
+    for text, latex in written.items():
+        found = helpers.typeset({"a": sp.sympify(text, {"p": p, "u": u, "x": x})}).data
+        assert found == rf"\begin{{aligned}}a &= {latex}\end{{aligned}}"
+
+
+def test_factors_are_turned_to_the_positive_ones(helpers: ModuleType) -> None:
+    """What is written is equal to what was found, and has no factor x - 1 of an odd power."""
+    p, x = sp.symbols("p x", positive=True)
+    written = {
+        -p / (x * (x - 1)): r"\frac{p}{x \left(1 - x\right)}",
+        1 / (p * (x - 1)): r"- \frac{1}{p \left(1 - x\right)}",
+        p * (x - 1) ** 2: r"p \left(1 - x\right)^{2}",
+        p * sp.sqrt(1 - x): r"p \sqrt{1 - x}",
+        x - 1: r"x - 1",
+    }
+    for expression, latex in written.items():
+        turned = helpers._turned(expression, [1 - x])
+        assert sp.simplify(turned - expression) == 0
+        assert helpers._PlainPrinter().doprint(turned) == latex
+    both = helpers._turned(sp.Matrix([[-p / (x - 1), p]]), [1 - x])
+    assert both == sp.Matrix([[p / (1 - x), p]])
 
 
 def test_random_domains_keep_to_their_sizes(helpers: ModuleType) -> None:

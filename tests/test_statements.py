@@ -129,7 +129,7 @@ def test_numbers_lead_to_the_statement_of_that_number() -> None:
 
 
 def test_numbers_of_arxiv_are_in_one_table() -> None:
-    """What arXiv v1 numbers otherwise is there once, and none of its numbers twice."""
+    """Each statement that arXiv v1 numbers otherwise is there once, as is its number there."""
     assert not [title for title in titles().values() if "arXiv" in title]
     rows = re.findall(r"^\| (\w+s) ([\d, to]+) \| ([\d, to]+) \|$", INDEX, re.M)
     there = {"Definitions": {}, "Propositions": {}}
