@@ -38,7 +38,8 @@ book: $(INSTALLED) ## Run every notebook, side by side, and build the book
 	@printf '\nThe book is ready. Open\n\n    %s\n\n' '$(CURDIR)/_build/html/index.html'
 
 pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromium)
-	$(BIN)/jupyter-book build . --builder singlehtml --quiet --config _build/stored.yml
+	awk '/book.api/ {next} !/sections:/' _toc.yml > _build/print.yml
+	$(BIN)/jupyter-book build . --builder singlehtml --quiet --config _build/stored.yml --toc _build/print.yml
 	$(BIN)/python tools/print_book.py
 
 test: $(INSTALLED) ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs

@@ -20,7 +20,7 @@ BOOK = ROOT / "_build" / "html"
 MADE_BY_SPHINX = ("genindex", "prf-prf", "py-modindex", "search")
 PAGES = sorted(
     page.relative_to(BOOK).as_posix()
-    for page in [*BOOK.glob("*.html"), *BOOK.glob("book/*.html"), *BOOK.glob("notebooks/*.html")]
+    for page in [*BOOK.glob("*.html"), *BOOK.glob("book/**/*.html"), *BOOK.glob("notebooks/*.html")]
     if page.parent != BOOK or page.stem in MADE_BY_SPHINX
 )
 WIDTHS = {"desktop": 1280, "phone": 390}

@@ -1,10 +1,53 @@
-"""Docstrings in the book: a bar, as in |X_S|, is no substitution; fields of tuples are left out."""
+"""The pages of the API: ``{module} NAME`` is a table of the public names, and then each of them.
+
+A bar in a docstring, as in |X_S|, is no substitution; fields of named tuples are left out.
+"""
 
 from __future__ import annotations
 
+import inspect
+import re
+from importlib import import_module
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
+
+MODULE = re.compile(r"^```\{module\} ([\w.]+)\n```$", re.M)
+
+
+def expand(app: Sphinx, page: str, source: list[str]) -> None:
+    """Write what a module holds in the place of its name."""
+    source[0] = MODULE.sub(lambda found: contents(found[1]), source[0])
+
+
+def contents(name: str) -> str:
+    """Return a heading, a table with a line for each public name, and all descriptions."""
+    public = [one for one in import_module(name).__all__ if described(name, one)]
+    rows = [f"   * - :py:obj:`~{name}.{one}`\n     - {described(name, one)}" for one in public]
+    table = "\n".join(rows)
+    members = f".. automodule:: {name}\n   :members: {', '.join(public)}\n   :imported-members:"
+    return (
+        f"## `{name}`\n\n```{{eval-rst}}\n.. list-table::\n   :widths: 35 65\n\n{table}\n\n"
+        f"{members}\n```\n"
+    )
+
+
+def described(module: str, name: str) -> str:
+    """Return the first lines on a public name; none for a module."""
+    thing = getattr(import_module(module), name)
+    if inspect.ismodule(thing):
+        return ""
+    if inspect.isclass(thing) or inspect.isfunction(thing):
+        text = inspect.getdoc(thing) or ""
+    else:
+        text = about(module, name)
+    return " ".join(text.partition("\n\n")[0].split()).replace("|", "\\|")
+
+
+def about(module: str, name: str) -> str:
+    """Return what stands below a constant in the module's source."""
+    return "\n".join(ModuleAnalyzer.for_module(module).find_attr_docs().get(("", name), []))
 
 
 def keep_bars(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -21,6 +64,7 @@ def skip_field(
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect to Sphinx, before numpydoc reads the docstrings."""
+    app.connect("source-read", expand)
     app.connect("autodoc-process-docstring", keep_bars, priority=400)
     app.connect("autodoc-skip-member", skip_field)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
