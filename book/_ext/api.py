@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from importlib import import_module
-from typing import Any
+from typing import Any, get_origin
 
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
@@ -34,9 +34,9 @@ def contents(name: str) -> str:
 
 
 def described(module: str, name: str) -> str:
-    """Return the first lines on a public name; none for a module."""
+    """Return the first lines on a public name; none for a module or a type of arguments."""
     thing = getattr(import_module(module), name)
-    if inspect.ismodule(thing):
+    if inspect.ismodule(thing) or get_origin(thing) is not None:
         return ""
     if inspect.isclass(thing) or inspect.isfunction(thing):
         text = inspect.getdoc(thing) or ""
