@@ -173,6 +173,18 @@ def test_users_and_epsilon_needed_for_the_standard_error_of_a_total(name):
     assert found == pytest.approx(0.8, rel=1e-6)
 
 
+def test_tv_is_half_of_l1_and_mse_is_l2():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4, sensitive=[0]), 1.0)
+    for p in (None, [0.1, 0.2, 0.3, 0.4]):
+        assert users_needed(mechanism, "tv", 0.01, p) == users_needed(mechanism, "l1", 0.02, p)
+        assert users_needed(mechanism, "mse", 1e-4, p) == users_needed(mechanism, "l2", 1e-4, p)
+    needed = [
+        epsilon_needed(MECHANISMS["uRR"], mechanism.domain, 1000, loss, target)
+        for loss, target in (("tv", 0.1), ("l1", 0.2), ("mse", 1e-3), ("l2", 1e-3))
+    ]
+    assert needed[0] == needed[1] != needed[2] == needed[3]
+
+
 def test_weights_are_those_of_a_standard_error():
     mechanism = uldp.RandomizedResponse(uldp.Domain(2), 1.0)
     message = "weights must be given for the standard error of a total, and only then"
@@ -266,7 +278,7 @@ def test_errors():
         (lambda: compare(domain, 0.0, 10), ValueError, "epsilon must be greater than 0, got 0.0"),
         (lambda: compare(domain, 1.0, 0), ValueError, "n must be 1 or greater, got 0"),
         (lambda: compare(domain, 1.0, 1, [1, 1, 0]), ValueError, "p must sum to 1, got 2"),
-        (lambda: users_needed(mechanism, "tv", 0.1), ValueError, "loss must be one of l1, l2"),
+        (lambda: users_needed(mechanism, "TV", 0.1), ValueError, "loss must be one of l1, l2"),
         (lambda: users_needed(mechanism, "l1", 0), ValueError, "target must be greater than 0"),
         (
             lambda: epsilon_needed(MECHANISMS["uRR"], 3, 1, "l1", 0.1),

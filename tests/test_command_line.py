@@ -1,10 +1,15 @@
 """The commands tally and estimate: from files of messages to numbers with errors."""
 
 import csv
+import gzip
 import io
 import os
+import re
+import shlex
 import subprocess
 import sys
+import tracemalloc
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +17,7 @@ import pytest
 
 import uldp
 from uldp import __main__ as command_line, inference
-from uldp.survey import wire
+from uldp.survey import commands, wire
 from uldp.survey.surveys import Survey, Tallies
 
 MOOD = uldp.Domain(["good, or so", "fair", 'so "lala"'], sensitive=["fair"])
@@ -60,7 +65,10 @@ def test_from_messages_to_estimates(tmp_path, capsys, sent):
     )
     (tmp_path / "bundle").write_bytes(bad[2])
     (tmp_path / "empty").touch()
-    files = [*tmp_path.glob("*.bin"), *(tmp_path / name for name in ("all", "bundle", "empty"))]
+    files = [
+        *sorted(tmp_path.glob("*.bin")),
+        *(tmp_path / name for name in ("all", "bundle", "empty")),
+    ]
     status, out, err = run(capsys, "tally", tmp_path / "survey.json", *files)
     expected = SURVEY.read([*sent["mood"], *sent["drug"]]).tallies
     assert status == 0
@@ -68,9 +76,9 @@ def test_from_messages_to_estimates(tmp_path, capsys, sent):
     assert out == expected.to_json()
     assert err.splitlines()[0] == "500 messages accepted"
     assert sorted(err.splitlines()[1:]) == [
-        "1 refused: not of this format",
-        "1 refused: shorter than it says",
-        "1 refused: with more reports than are allowed",
+        f"'{tmp_path}/all': 1 refused: not of this format",
+        f"'{tmp_path}/all': 1 refused: shorter than it says",
+        f"'{tmp_path}/bundle': 1 refused: with more reports than are allowed",
     ]
 
     options = ["--out", tmp_path / "tallies.json", "--max-reports", 2]
@@ -126,7 +134,7 @@ def test_wrong_words(tmp_path, capsys, monkeypatch, words, message):
     Path("tallies.json").write_bytes(tallies.to_json().encode())
     status, out, err = run(capsys, *words)
     assert (status, out) == (2, "")
-    assert err.startswith("python -m uldp: ")
+    assert err.startswith("uldp: ")
     assert message in err
 
 
@@ -158,9 +166,10 @@ def test_a_name_that_a_sender_chose_is_no_option(tmp_path, capsys, monkeypatch, 
     assert (status, out) == (2, "")
     assert f"FILE must not begin with a minus, got {name!r}" in err
     assert Path("survey.json").read_bytes() == before
-    status, out, err = run(capsys, "tally", "survey.json", "a", f"./{name}")
+    words = ["--most-refused", "0.5", "survey.json", "a", f"./{name}"]
+    status, out, err = run(capsys, "tally", *words)
     assert (status, Tallies.from_json(out)["mood"].n) == (0, 1)
-    assert err == "1 messages accepted\n1 refused: with more reports than are allowed\n"
+    assert err == "1 messages accepted\n'a': 1 refused: with more reports than are allowed\n"
 
 
 def test_a_file_counts_once(tmp_path, capsys, sent):
@@ -198,9 +207,10 @@ def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path, capsys, monkey
         return pieces
 
     monkeypatch.setattr(wire, "split", cut)
-    status, out, err = run(capsys, "tally", tmp_path / "survey.json", tmp_path / "all")
+    words = ["--most-refused", 0.5, tmp_path / "survey.json", tmp_path / "all"]
+    status, out, err = run(capsys, "tally", *words)
     assert (status, Tallies.from_json(out)["mood"].n) == (0, 1)
-    assert err == "1 messages accepted\n1 refused: shorter than it says\n"
+    assert err == f"1 messages accepted\n'{tmp_path}/all': 1 refused: shorter than it says\n"
 
 
 def test_no_text_of_a_table_is_a_formula(tmp_path, capsys):
@@ -238,3 +248,287 @@ def test_estimates_of_a_tagged_question_say_what_they_are(tmp_path, capsys):
     status, out, err = run(capsys, "estimate", path, "--csv")
     assert (status, err) == (0, f"place: {note}\n")
     assert len(list(csv.reader(io.StringIO(out)))) == 7
+
+
+HELD = 1 << 26
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """Run `tally` so that it fails; return its error output."""
+    status, out, err = run(capsys, "tally", *words)
+    assert (status, out) == (1, "")
+    return err
+
+
+def test_nothing_is_written_where_nothing_or_too_little_is_accepted(tmp_path, capsys, sent):
+    """The counts of before stay as they are, to the byte."""
+    survey, out = tmp_path / "survey.json", tmp_path / "tallies.json"
+    out.write_bytes(b"before")
+    foreign = Survey("another", SURVEY.questions).message("mood", [0])
+    files = {
+        "empty": b"",
+        "foreign": foreign,
+        "two of 102": b"".join(sent["mood"][:100]) + 2 * foreign,
+        "one of 100": b"".join(sent["mood"][:99]) + foreign,
+        "all impossible": SURVEY.message("drug", [[1, 0]])[:-6] + b"\xff\xff",
+    }
+    impossible = bytearray(SURVEY.message("mood", [0]))
+    impossible[48] = 77
+    impossible[-4:] = wire.CHECKSUM.pack(wire.zlib.crc32(bytes(impossible[:-4])))
+    files["all impossible"] = bytes(impossible)
+    files["two impossible"] = b"".join(sent["mood"][:98]) + 2 * files["all impossible"]
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    for name in ("empty", "foreign", "all impossible"):
+        err = refusal(capsys, "--most-refused", 1, "--out", out, survey, tmp_path / name)
+        assert "nothing was accepted, and nothing is written" in err
+    for name in ("two of 102", "two impossible"):
+        err = refusal(capsys, "--out", out, survey, tmp_path / name)
+        assert "more than 1.00% was refused, and nothing is written; see --most-refused" in err
+        refusal(capsys, "--most-refused", 0.019, survey, tmp_path / name)
+        assert run(capsys, "tally", "--most-refused", 0.02, survey, tmp_path / name)[0] == 0
+    assert out.read_bytes() == b"before"
+    assert run(capsys, "tally", "--out", out, survey, tmp_path / "one of 100")[0] == 0
+    assert Tallies.load(out)["mood"].n == 99
+
+
+def test_refusals_are_named_by_file_and_reason(tmp_path, capsys, sent):
+    """A name is shown so that nothing in it acts on a terminal; after twenty, the sum."""
+    names = [f"{number:02}" for number in range(23)] + ["\x1b[2J"]
+    for name in names:
+        (tmp_path / name).write_bytes(sent["mood"][0] + b"?" + sent["mood"][1][:9])
+    files = [tmp_path / name for name in names]
+    err = refusal(capsys, tmp_path / "survey.json", *reversed(files)).splitlines()
+    assert err[0] == "24 messages accepted"
+    shown = [repr(str(file)) for file in reversed(files)][:20]
+    lines = [
+        (f"{f}: 1 refused: not of this format", f"{f}: 1 refused: shorter than it says")
+        for f in shown
+    ]
+    assert err[1:41] == [line for pair in lines for line in pair]
+    assert "\x1b" not in err[1]
+    assert r"\x1b[2J" in err[1]
+    assert err[41] == "4 more files: 8 refused"
+
+
+def test_packed_files_are_unpacked(tmp_path, capsys, sent):
+    """In several members, too, as `cat a.gz b.gz` makes them."""
+    whole = b"".join(sent["mood"])
+    (tmp_path / "a.gz").write_bytes(gzip.compress(whole[:530]) + gzip.compress(whole[530:]))
+    status, out, err = run(capsys, "tally", tmp_path / "survey.json", tmp_path / "a.gz")
+    assert (status, err) == (0, "200 messages accepted\n")
+    assert Tallies.from_json(out) == SURVEY.read(sent["mood"]).tallies
+    (tmp_path / "a").write_bytes(gzip.compress(whole))
+    assert "'a': 1 refused" not in refusal(capsys, tmp_path / "survey.json", tmp_path / "a")
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "none", "empty"])
+def test_a_damaged_archive_is_named_and_nothing_is_written(tmp_path, capsys, sent, damage):
+    packed = gzip.compress(b"".join(sent["mood"]))
+    content = {
+        "cut": packed[:-20],
+        "flipped": packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:],
+        "none": sent["mood"][0],
+        "empty": packed[:5],
+    }[damage]
+    (tmp_path / "a.gz").write_bytes(content)
+    (tmp_path / "good").write_bytes(sent["mood"][0])
+    words = ["--out", tmp_path / "out", tmp_path / "survey.json", tmp_path / "good"]
+    status, out, err = run(capsys, "tally", *words, tmp_path / "a.gz")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"uldp: FILE must be a whole .gz file, got '{tmp_path}/a.gz': ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_bomb_takes_no_memory_and_is_refused(tmp_path, capsys, monkeypatch):
+    """What unpacks to 128 MB takes at most 64 MB while it is read, and may be refused for it."""
+    with gzip.open(tmp_path / "bomb.gz", "wb") as bomb:
+        for _ in range(128):
+            bomb.write(bytes(1 << 20))
+    (tmp_path / "survey.json").write_bytes(SURVEY.to_json().encode())
+    assert (tmp_path / "bomb.gz").stat().st_size < 1 << 20
+    words = ["tally", str(tmp_path / "survey.json"), str(tmp_path / "bomb.gz")]
+    tracemalloc.start()
+    assert command_line.main(words) == 1
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < HELD
+    assert "not of this format" in capsys.readouterr().err
+    monkeypatch.setattr(commands, "MOST_UNPACKED", 1 << 24)
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert err.endswith("bomb.gz': it holds more than 16,777,216 bytes\n")
+
+
+def piped(words: list[str], folder: Path, data: bytes) -> subprocess.CompletedProcess[bytes]:
+    line = [sys.executable, "-m", "uldp", *words]
+    return subprocess.run(line, cwd=folder, input=data, capture_output=True)
+
+
+def test_messages_from_the_standard_input(tmp_path, sent):
+    whole = b"".join(sent["mood"])
+    (tmp_path / "a").write_bytes(whole)
+    done = piped(["tally", "survey.json", "-"], tmp_path, whole)
+    assert (done.returncode, done.stderr) == (0, b"200 messages accepted\n")
+    assert Tallies.from_json(done.stdout) == SURVEY.read(sent["mood"]).tallies
+    done = piped(["tally", "survey.json", "a", "-"], tmp_path, b"".join(sent["drug"]))
+    assert (done.returncode, done.stderr) == (0, b"500 messages accepted\n")
+    done = piped(["tally", "survey.json", "-", "-"], tmp_path, whole)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"uldp: FILE must not repeat a file, got '-' after '-'\n"
+    with (tmp_path / "a").open("rb") as a:
+        line = [sys.executable, "-m", "uldp", "tally", "survey.json", "a", "-"]
+        done = subprocess.run(line, cwd=tmp_path, stdin=a, capture_output=True)
+    assert done.stderr == b"uldp: FILE must not repeat a file, got '-' after 'a'\n"
+
+
+def test_a_broken_pipe_is_quiet(tmp_path):
+    domain = uldp.Domain(5000, sensitive=range(100))
+    survey = Survey("long", {str(q): uldp.UtilityOptimizedRR(domain, 1.0) for q in range(8)})
+    laws = survey.questions.items()
+    Tallies(survey, {q: law.simulate([1] * 5000, 1) for q, law in laws}).save(tmp_path / "t.json")
+    line = f"{shlex.quote(sys.executable)} -m uldp estimate --csv t.json | head -1"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (",".join(commands.COLUMNS) + "\n", "")
+    status = subprocess.run(
+        f"{{ {line[:-9]}; echo $? >&2; }} | head -1",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert status.stderr == f"{command_line.BROKEN_PIPE}\n"
+
+
+def test_tallies_are_added(tmp_path, capsys, sent):
+    parts = [SURVEY.read(sent["mood"]).tallies, SURVEY.read(sent["drug"]).tallies]
+    for name, part in zip("ab", parts, strict=True):
+        part.save(tmp_path / name)
+    status, out, err = run(capsys, "add", tmp_path / "a", tmp_path / "b")
+    assert (status, err) == (0, "")
+    assert Tallies.from_json(out) == sum(parts)
+    assert run(capsys, "add", "--out", tmp_path / "a", tmp_path / "a", tmp_path / "b")[0] == 0
+    assert Tallies.load(tmp_path / "a", SURVEY) == sum(parts)
+    assert Tallies.from_json(run(capsys, "add", tmp_path / "b")[1]) == parts[1]
+    Tallies(Survey("another", SURVEY.questions)).save(tmp_path / "c")
+    for files, message in (
+        (["a", "a"], "FILE must not repeat a file"),
+        (["a", "c"], "tallies must be of one survey"),
+        (["a", "survey.json"], "text must be that of tallies"),
+    ):
+        words = ["--out", tmp_path / "new", *(tmp_path / file for file in files)]
+        status, out, err = run(capsys, "add", *words)
+        assert (status, out) == (2, "")
+        assert message in err
+    assert not (tmp_path / "new").exists()
+
+
+def test_estimates_by_other_estimators_and_simultaneous_intervals(tmp_path, capsys, sent):
+    tallies = SURVEY.read(sent["mood"][:30]).tallies
+    tallies.save(tmp_path / "t")
+    words = ["estimate", tmp_path / "t", "--question", "mood", "--csv", "--simultaneous", "--clip"]
+    for method in ("empirical", "threshold", "norm_sub", "em", "mle"):
+        status, out, err = run(capsys, *words, "--method", method)
+        rows = list(csv.DictReader(io.StringIO(out)))
+        found = np.array([[float(row[key]) for key in commands.COLUMNS[2:]] for row in rows])
+        law = SURVEY.questions["mood"]
+        np.testing.assert_array_equal(found[:, 0], law.estimate(tallies["mood"], method))
+        ends = inference.intervals(tallies["mood"], 0.95, simultaneous=True, clip=True)
+        np.testing.assert_array_equal(found[:, 2:], ends)
+        assert status == 0
+        biased = method != "empirical"
+        assert np.isnan(found[:, 1]).all() == biased
+        note = f"mood: by {method}, which is biased and has no error here; intervals as of the "
+        assert err.startswith(note) == biased
+    assert run(capsys, "estimate", tmp_path / "t")[1] == (
+        f"mood\n{inference.summary(tallies['mood'])}\n\ndrug\nno reports\n\nunasked\nno reports\n\n"
+    )
+    SURVEY.read(sent["drug"]).tallies.save(tmp_path / "t")
+    status, out, err = run(capsys, "estimate", "--method", "em", tmp_path / "t")
+    assert (status, out) == (2, "")
+    assert "which does not know which bits came together" in err
+
+
+def test_what_a_survey_promises(tmp_path, capsys):
+    tagged = uldp.personalized.TaggedDomain(MOOD, ["home"])
+    questions = {
+        "mood": uldp.UtilityOptimizedRR(MOOD, 1.0),
+        "all": uldp.RandomizedResponse(MOOD, 0.5),
+        "none": uldp.UtilityOptimizedRR(uldp.Domain(30), 3.0),
+        "place": uldp.UtilityOptimizedRappor(tagged, 0.25),
+    }
+    repeat = {"keep": "nothing", "rounds": 5, "reports": 2}
+    survey = Survey("clinic", questions, repeat, {"mood": "How are you?"})
+    survey.save(tmp_path / "s")
+    status, out, err = run(capsys, "describe", "--people", 10_000, tmp_path / "s")
+    assert (status, err) == (0, "")
+    blocks = out.split("\n\n")
+    assert blocks[0] == "clinic"
+    assert blocks[1].splitlines()[:4] == [
+        "How are you?",
+        "  UtilityOptimizedRR, ε = 1, 3 values",
+        "  protected: fair; a suspicion of 50% of one of them becomes at most 73%",
+        '  not protected: good, or so, so "lala"; one of them is revealed with the chance 63%',
+    ]
+    law = questions["mood"]
+    worst = law.l1_loss(law.worst_case("l1"), 10_000) / 2
+    assert f"in the worst case, a total variation of about {worst:.2g}\n" in blocks[1]
+    errors = 100 * np.sqrt(law.decoder.null_variances / 10_000)
+    own, other = (f"{errors[x]:.2g} points" for x in (1, 0))
+    assert blocks[1].endswith(f"share near 0 of {own} (protected), {other} (not protected)")
+    assert "not protected" not in blocks[2]
+    assert "at most 62%" in blocks[2]
+    assert "protected: nothing\n  not protected: 0, 1, 2" in blocks[3]
+    assert "18, 19 and 10 more; one of them is revealed with the chance 100%" in blocks[3]
+    assert "protected: fair, ⊥home;" in blocks[4]
+    assert blocks[5] == "In all a person tells ε = 9.5 in 5 rounds.\n"
+    assert survey.epsilon == 2 * (1 + 0.5 + 3 + 0.25)
+    assert Survey("once", questions).epsilon == 4.75
+    kept = {"keep": "first", "rounds": 5}
+    assert Survey("kept", questions, kept).epsilon == 4.75
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit, match=r"^0$"):
+        command_line.main(["--version"])
+    assert capsys.readouterr().out == f"uldp {version('uldp')}\n"
+
+
+def helped(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        command_line.main([*words, "--help"])
+    return capsys.readouterr().out
+
+
+def test_every_example_of_the_help_runs(tmp_path, capsys, sent):
+    (tmp_path / "monday.bin").write_bytes(b"".join(sent["mood"]))
+    (tmp_path / "tuesday.bin.gz").write_bytes(gzip.compress(b"".join(sent["drug"])))
+    for name, part in (("monday", "mood"), ("tuesday", "drug")):
+        SURVEY.read(sent[part]).tallies.save(tmp_path / f"{name}.json")
+    (tmp_path / "uldp").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m uldp "$@"\n')
+    (tmp_path / "uldp").chmod(0o755)
+    names = re.findall(r"^ {4}(\w+)", helped(capsys), re.M)
+    assert names == ["describe", "tally", "add", "estimate", "reproduce"]
+    path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    ran = 0
+    for name in names:
+        shown = helped(capsys, name)
+        examples = shown.partition("examples:\n")[2].splitlines()
+        assert bool(examples) == (name != "reproduce")
+        for line in examples:
+            done = subprocess.run(
+                line, shell=True, cwd=tmp_path, env=path, capture_output=True, text=True
+            )
+            assert done.returncode == 0, (line, done.stderr)
+            assert "refused" not in done.stderr
+            ran += 1
+    assert ran == 7
+    parts = [Tallies.load(tmp_path / f"{name}.json") for name in ("monday", "tuesday")]
+    assert Tallies.load(tmp_path / "sum.json") == sum(parts)
+    assert Tallies.load(tmp_path / "tallies.json") == parts[0]
+    assert "mood" in (tmp_path / "shares.csv").read_text(encoding="utf-8")
+
+
+def test_the_console_script_is_the_module():
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    assert re.search(r"^\[project.scripts\]\nuldp = \"uldp.__main__:main\"$", project, re.M)

@@ -489,7 +489,7 @@ def test_quick_runs_of_all_figures(tmp_path):
 )
 def test_wrong_arguments(tmp_path, capsys, words, message):
     assert command_line.main(["reproduce", "fig5", "--out", str(tmp_path), *words]) == 2
-    assert re.match(rf"python -m uldp: .*{re.escape(message)}\n", capsys.readouterr().err)
+    assert re.match(rf"uldp: .*{re.escape(message)}\n", capsys.readouterr().err)
 
 
 def test_an_interruption(monkeypatch, capsys):
@@ -528,12 +528,12 @@ def test_a_missing_package_is_named_before_anything_is_measured(
     monkeypatch, tmp_path, capsys, package
 ):
     monkeypatch.setitem(sys.modules, package, None)
-    needed = f'uldp.paper.experiments needs the package {package}: pip install "uldp[experiments]"'
+    needed = f'uldp.paper.experiments needs the package {package}, of the extra "experiments"'
     with pytest.raises(ModuleNotFoundError, match=re.escape(needed)):
         experiments.run([BASE], tmp_path / "record.jsonl", SEED)
     words = ["reproduce", "fig5", "--quick", "--jobs", "1", "--out", str(tmp_path)]
     assert command_line.main(words) == 2
-    assert capsys.readouterr().err == f"python -m uldp: {needed}\n"
+    assert capsys.readouterr().err == f"uldp: {needed}\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1029,10 +1029,10 @@ def test_a_summary_prints_renders_and_becomes_a_data_frame():
     frame = table.to_pandas()
     assert list(frame.index) == ["yes", "<no>", "other-answer"]
     assert frame.index.name == "value"
-    assert list(frame.columns) == ["sensitive", "estimate", "standard error", "low", "high"]
+    assert list(frame.columns) == ["sensitive", "estimate", "standard_error", "low", "high"]
     assert frame["sensitive"].tolist() == [True, False, False]
     np.testing.assert_array_equal(frame["estimate"], tally.law.estimate(tally))
-    np.testing.assert_array_equal(frame["standard error"], inference.standard_errors(tally))
+    np.testing.assert_array_equal(frame["standard_error"], inference.standard_errors(tally))
     np.testing.assert_array_equal(frame[["low", "high"]], inference.intervals(tally, 0.9))
     assert lines[1].split()[1] == f"{frame['estimate'].iloc[0]:.2%}"
 
@@ -1051,7 +1051,7 @@ def test_a_change_is_a_table_of_the_later_less_the_earlier():
     assert "<th>change</th>" in change._repr_html_()
     frame = change.to_pandas()
     assert list(frame.index) == labels
-    assert list(frame.columns) == ["sensitive", "change", "standard error", "low", "high"]
+    assert list(frame.columns) == ["sensitive", "change", "standard_error", "low", "high"]
     np.testing.assert_array_equal(frame["change"], change.value)
     np.testing.assert_array_equal(
         change.value, after.law.estimate(after) - before.law.estimate(before)

@@ -102,7 +102,7 @@ def test_what_is_missing_names_its_extra(module, package, extra):
     code = f"import sys; sys.modules[{package!r}] = None; import uldp.{module}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
-    message = f'uldp.{module} needs the package {package}: pip install "uldp[{extra}]"'
+    message = f'uldp.{module} needs the package {package}, of the extra "{extra}"'
     assert last == f"ModuleNotFoundError: {message}"
 
 

@@ -5,6 +5,10 @@ import importlib.util
 import json
 import math
 import pickle
+import re
+import subprocess
+import sys
+import tracemalloc
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -730,3 +734,128 @@ def assert_decision(pair: list[float], p: Any) -> None:
         assert abs(stored - exact) <= 1e-12 * min(abs(p), abs(1 - p)) + 1e-15 * abs(exact) * (
             exact > 0.5
         )
+
+
+HOMES = TaggedDomain(uldp.Domain(["park", "clinic", "elm street"], ["clinic"]), ["home"])
+ASKED = Survey(
+    "asked",
+    {
+        "sure": uldp.UtilityOptimizedRR(uldp.Domain(["a", "b"], ["b"]), 50.0),
+        "bits": uldp.UtilityOptimizedRappor(uldp.Domain([10, 20, 30], [10]), 1.0),
+        "place": uldp.UtilityOptimizedRR(HOMES, 50.0),
+    },
+)
+
+
+def test_a_person_answers_in_one_call():
+    """At ε = 50 a report says what it was made of, but for a chance of e^-50."""
+    for question, answer, secrets, heard in (
+        ("sure", "b", None, 1),
+        ("sure", "a", None, 0),
+        ("place", "elm street", None, 2),
+        ("place", "elm street", {}, 2),
+        ("place", "elm street", {"elm street": "home"}, 3),
+        ("place", "park", {"elm street": "home"}, 0),
+    ):
+        mechanism = ASKED.questions[question]
+        name, reports = ASKED.open(ASKED.privatize(question, answer, secrets))
+        assert name == question
+        estimate = mechanism.estimate(reports)
+        assert estimate.argmax() == heard
+    for seed in range(5):
+        alone = ASKED.questions["bits"].privatize(20, seed)
+        message = ASKED.privatize("bits", np.int64(20), rng=seed)
+        assert message == ASKED.message("bits", alone) == ASKED.privatize("bits", 20, None, seed)
+
+
+def test_real_answers_take_the_secure_generator(monkeypatch):
+    made = []
+    generator = uldp.survey.secure.generator
+    monkeypatch.setattr(
+        uldp.survey.secure, "generator", lambda: made.append(generator()) or made[-1]
+    )
+    ASKED.privatize("sure", "a")
+    ASKED.privatize("sure", "a")
+    assert len({id(one) for one in made}) == 2
+    assert all(isinstance(one.bit_generator, uldp.survey.secure.SystemChaCha) for one in made)
+    ASKED.privatize("sure", "a", rng=1)
+    assert len(made) == 2
+
+
+def test_without_the_extra_no_answer_is_made_and_the_extra_is_named():
+    code = f"""
+import sys
+sys.modules["randomgen"] = None
+from uldp import Survey
+survey = Survey.from_json({ASKED.to_json()!r})
+assert survey.privatize("sure", "a", rng=1)
+survey.privatize("sure", "a")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        'ModuleNotFoundError: uldp.survey.secure needs the package randomgen, of the extra "secure"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "message"),
+    [
+        (("mood", "a"), ValueError, "question must be one of sure, bits, place, got 'mood'"),
+        (("sure", ["a"]), TypeError, "answer must be one label, got a list"),
+        (("sure", 1), TypeError, "must all be labels"),
+        (("bits", True), TypeError, "answer must be one label, got a bool"),
+        (("bits", 1), ValueError, "must be in the domain"),
+        (("sure", "hidden"), ValueError, "must be in the domain"),
+        (("place", "⊥home"), ValueError, "must be in the domain"),
+        (("place", "park", []), TypeError, "user_sensitive must be a mapping"),
+        (("place", "park", {"hidden": "home"}), ValueError, "must be in the domain"),
+        (
+            ("sure", "a", {"a": "home"}),
+            TypeError,
+            "secrets must be None, for the question 'sure' has no tags",
+        ),
+    ],
+)
+def test_wrong_answers_are_not_shown(words, error, message):
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        ASKED.privatize(*words, rng=1)
+    assert "hidden" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_surveys_and_tallies_are_files(tmp_path):
+    text = ASKED.to_json().replace("\n", "\r\n")
+    survey = Survey.from_json(text)
+    survey.save(tmp_path / "s.json")
+    assert (tmp_path / "s.json").read_bytes() == text.encode()
+    assert Survey.load(str(tmp_path / "s.json")).to_json() == text
+    tallies = Tallies(survey, {"sure": survey.questions["sure"].tally([0, 1])})
+    tallies.save(tmp_path / "t.json")
+    assert (tmp_path / "t.json").read_bytes() == tallies.to_json().encode()
+    assert Tallies.load(tmp_path / "t.json") == Tallies.load(tmp_path / "t.json", survey) == tallies
+    with pytest.raises(ValueError, match="survey must be that of the tallies"):
+        Tallies.load(tmp_path / "t.json", ASKED)
+    for kind in (Survey, Tallies):
+        with pytest.raises(TypeError, match="got PosixPath; load reads a file"):
+            kind.from_json(tmp_path / "s.json")
+        with pytest.raises(ValueError, match="path must be a regular file"):
+            kind.load("/dev/zero")
+        with pytest.raises(TypeError, match="path must be a path, got 3"):
+            kind.load(3)
+    with (tmp_path / "s.json").open("ab") as file:
+        file.truncate(1 << 28)
+    tracemalloc.start()
+    for kind in (Survey, Tallies):
+        with pytest.raises(ValueError, match="it must be at most"):
+            kind.load(tmp_path / "s.json")
+    assert tracemalloc.get_traced_memory()[1] < 1 << 26
+    tracemalloc.stop()
+
+
+def test_an_open_file_is_no_collection_of_messages(tmp_path):
+    (tmp_path / "messages").write_bytes(ASKED.privatize("sure", "a", rng=1) * 2)
+    with (tmp_path / "messages").open("rb") as file:
+        with pytest.raises(TypeError, match="messages must not be a file"):
+            ASKED.read(file)
+        found = ASKED.read(wire.split(file, ASKED.longest_message()))
+    assert found.tallies["sure"].n == 2

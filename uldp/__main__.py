@@ -1,48 +1,62 @@
-"""The command line.
+"""The command line, ``uldp`` or ``python -m uldp``.
 
 ::
 
-    python -m uldp tally survey.json FILES...     count messages; options stand before the survey
-    python -m uldp estimate TALLIES               estimates from the counts, with their errors
-    python -m uldp reproduce fig5                 the paper's experiments
+    uldp describe survey.json              what a survey promises, and what to expect of it
+    uldp tally survey.json FILES...        count messages; options stand before the survey
+    uldp add TALLIES TALLIES...            add up counts
+    uldp estimate TALLIES                  estimates from the counts, with their errors
+    uldp reproduce fig5                    the paper's experiments
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 
 from uldp.paper.experiments.command import add_reproduce
-from uldp.survey.commands import add_estimate, add_tally
+from uldp.survey.commands import add_survey_commands
 
 INTERRUPTED = 130
+BROKEN_PIPE = 141
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     top = argparse.ArgumentParser(
-        prog="python -m uldp", description="Surveys, and the experiments of the paper."
+        prog="uldp", description="Surveys, and the experiments of the paper."
     )
+    top.add_argument("--version", action="version", version=f"uldp {version('uldp')}")
     commands = top.add_subparsers(required=True, metavar="command")
-    add_tally(commands)
-    add_estimate(commands)
+    add_survey_commands(commands)
     add_reproduce(commands)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return 2 after a wrong argument and 130 after an interruption."""
-    given = parser().parse_args(arguments)
+    """Run a command; return its status, 2 after a wrong argument, 130 after an interruption.
+
+    Who reads the output may stop before its end: that is no error to be told, and gives 141.
+    """
     try:
-        given.run(given)
+        try:
+            given = parser().parse_args(arguments)
+            status: int = given.run(given) or 0
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except (ValueError, OSError, ModuleNotFoundError) as error:
-        print(f"python -m uldp: {error}", file=sys.stderr)
+        print(f"uldp: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("Stopped; the same command goes on from here.", file=sys.stderr)
         return INTERRUPTED
-    return 0
+    return status
 
 
 if __name__ == "__main__":

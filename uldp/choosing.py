@@ -30,8 +30,8 @@ __all__ = [
     "users_needed",
 ]
 
-Aim = Loss | Literal["standard_error"]
-AIMS: tuple[Aim, ...] = (*LOSSES, "standard_error")
+Aim = Loss | Literal["tv", "mse", "standard_error"]
+AIMS: tuple[Aim, ...] = (*LOSSES, "tv", "mse", "standard_error")
 
 LEAST_SOUGHT = 1e-6
 LARGEST_SOUGHT = 30.0
@@ -124,9 +124,9 @@ def users_needed(
     ----------
     mechanism : Mechanism
         The mechanism.
-    loss : {"l1", "l2", "standard_error"}
-        The l1 loss, twice the TV, by the central limit theorem; the squared l2 loss, the MSE, exact
-        for every n; or the standard error of Σ weights(x) p̂(x), exact for every n.
+    loss : {"l1", "l2", "tv", "mse", "standard_error"}
+        The l1 loss, or half of it, the TV, by the central limit theorem; the squared l2 loss, which
+        is the MSE, exact for every n; or the standard error of Σ weights(x) p̂(x), exact too.
     target : float
         Above 0.
     p : (k,) array_like or mapping of label to float, optional
@@ -138,7 +138,7 @@ def users_needed(
     checks.instance(mechanism, "mechanism", Mechanism)
     target = checks.positive(target, "target")
     one_user = _expected(mechanism, loss, 1, p, weights)
-    power = 1 if loss == "l2" else 2
+    power = 1 if loss in ("l2", "mse") else 2
     try:
         return max(1, math.ceil((one_user / target) ** power * (1 - ROUNDING)))
     except OverflowError:
@@ -168,9 +168,9 @@ def epsilon_needed(
         The possible answers.
     n : int
         The number of users.
-    loss : {"l1", "l2", "standard_error"}
-        The l1 loss, twice the TV, by the central limit theorem; the squared l2 loss, the MSE; or
-        the standard error of Σ weights(x) p̂(x).
+    loss : {"l1", "l2", "tv", "mse", "standard_error"}
+        The l1 loss, or half of it, the TV, by the central limit theorem; the squared l2 loss, which
+        is the MSE; or the standard error of Σ weights(x) p̂(x).
     target : float
         Above 0.
     p : (k,) array_like or mapping of label to float, optional
@@ -284,5 +284,7 @@ def _expected(
         return math.sqrt(total_variance(mechanism, weights, p) / n)
     if weights is not None:
         raise ValueError(wanted)
-    expected = mechanism.l1_loss if loss == "l1" else mechanism.l2_loss
-    return expected(mechanism.worst_case(loss) if p is None else p, n)
+    if loss in ("l2", "mse"):
+        return mechanism.l2_loss(mechanism.worst_case("l2") if p is None else p, n)
+    distance = mechanism.l1_loss(mechanism.worst_case("l1") if p is None else p, n)
+    return distance / 2 if loss == "tv" else distance

@@ -143,12 +143,12 @@ class Domain:
             pandas = import_module("pandas")
         except ModuleNotFoundError as missing:
             raise ModuleNotFoundError(
-                'Domain.labelled needs the package pandas: pip install "uldp[tables]"'
+                'Domain.labelled needs the package pandas, of the extra "tables"'
             ) from missing
         return pandas.Series(numbers, index=self._index(pandas), name=name)
 
-    def _index(self, pandas: Any) -> Any:
-        return pandas.Index(self.labels)
+    def _index(self, pandas: Any, name: str | None = None) -> Any:
+        return pandas.Index(self.labels, name=name)
 
     def indices(
         self, values: Any, name: str = "values", secret: bool = False, *, indices: bool = False
@@ -381,7 +381,7 @@ class ProductDomain(Domain):
         )
         return np.ravel(reduce(np.multiply.outer, each))
 
-    def _index(self, pandas: Any) -> Any:
+    def _index(self, pandas: Any, name: str | None = None) -> Any:
         levels = [factor.labels for factor in self.factors.values()]
         return pandas.MultiIndex.from_product(levels, names=[*self.factors])
 

@@ -8,8 +8,8 @@ from malformed.table import (
     HUGE,
     NOT_ARRAYS,
     NOT_DOMAINS,
-    NOT_LOSSES,
     NOT_MECHANISMS,
+    NOT_STRINGS,
     URR,
     Call,
     K,
@@ -25,7 +25,7 @@ from uldp import choosing
 
 def calls_of_choosing() -> list[Call]:
     domain, p = (DOMAIN, NOT_DOMAINS), (..., distribution(K, optional=True))
-    n, loss = (10**6, whole(0, -1)), ("l2", NOT_LOSSES)
+    n, loss = (10**6, whole(0, -1)), ("l2", [*NOT_STRINGS, "TV", "L1", ""])
     target = [*real(0, -1), 5e-324]
     not_makers = [None, 1, "RR", URR, object(), [uldp.UtilityOptimizedRR], lambda d, e: None]
     not_lists = [*NOT_ARRAYS, None, 1, [-1], [[1]], ["1"], [math.nan], [HUGE], [None], [1j]]

@@ -93,7 +93,15 @@ def calls_of_inference() -> list[Call]:
             tally=any_tally,
             p=(UNIFORM, distribution(K)),
         ),
-        call(inference.summary, of_tally, tally=any_tally, confidence=level),
+        call(
+            inference.summary,
+            of_tally,
+            tally=any_tally,
+            confidence=level,
+            method=("norm_sub", [*NOT_STRINGS, "", "MLE"]),
+            simultaneous=flag,
+            clip=flag,
+        ),
         call(
             inference.bootstrap,
             {"reports": "reports|tally"},

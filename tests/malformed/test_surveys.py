@@ -16,6 +16,9 @@ from malformed.reports import (
 )
 from malformed.table import (
     NOT_FLAGS,
+    NOT_LABELS,
+    NOT_PATHS,
+    NOT_SEEDS,
     NOT_STRINGS,
     Call,
     both_tests,
@@ -111,6 +114,18 @@ def calls_of_surveys() -> list[Call]:
             SURVEY.message,
             question=("uRAP", NOT_QUESTIONS),
             reports=(reports_of(URAP), not_reports(URAP)),
+        ),
+        call(uldp.Survey.load, runs=False, path=("missing", NOT_PATHS)),
+        call(SURVEY.save, runs=False, path=("missing", NOT_PATHS)),
+        call(uldp.Tallies.load, runs=False, path=("missing", NOT_PATHS)),
+        call(TALLIES.save, runs=False, path=("missing", NOT_PATHS)),
+        call(
+            SURVEY.privatize,
+            {"answer": "answer|values"},
+            question=("uRAP", NOT_QUESTIONS),
+            answer=("a", NOT_LABELS),
+            secrets=(..., [1, "a", [], {}, ["a"], {"a": "home"}]),
+            rng=(1, NOT_SEEDS),
         ),
         call(
             SURVEY.open,

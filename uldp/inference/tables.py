@@ -11,18 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from uldp._numerics import checks
 from uldp.domain import Domain
-from uldp.estimators import empirical
+from uldp.estimators import FROM_TALLIES, METHODS
 from uldp.inference.covariances import standard_errors
 from uldp.inference.entries import intervals
+from uldp.mechanisms import Mechanism
 from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally
 
 __all__ = ["Change", "EstimateTable", "summary"]
 
-COLUMNS = ("standard error", "low", "high")
+COLUMNS = ("standard_error", "low", "high")
 MOST_ROWS = 60
 OF_BOTS = "a row with ⊥ is what users hid under that tag"
+OF_BIASED = "by {}, which is biased and has no error here; intervals as of the unbiased estimate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,10 @@ class EstimateTable:
     estimate, standard_error, low, high : (k,) ndarray
         The empirical estimate, its standard error (nan for a single report), and the ends of its
         interval.
+    remarks : tuple of str
+        What a reader must know about the rows.
+    called : str
+        What the labels of the rows are called.
     """
 
     domain: Domain
@@ -49,14 +56,17 @@ class EstimateTable:
     standard_error: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    remarks: tuple[str, ...] = ()
+    called: str = "value"
 
     _called: ClassVar[str] = "estimate"
 
     def to_pandas(self) -> Any:
         """Return all rows as a `pandas.DataFrame`.
 
-        Its index holds the labels, under the name "value"; its columns are "sensitive" (bool),
-        "estimate", "standard error", "low" and "high", as shares of 1.
+        Its index holds the labels, under the name "value", or those of each factor of a product;
+        its columns are "sensitive" (bool), "estimate", "standard_error", "low" and "high", as
+        shares of 1.
 
         Raises
         ------
@@ -67,14 +77,14 @@ class EstimateTable:
             pandas = import_module("pandas")
         except ModuleNotFoundError as missing:
             raise ModuleNotFoundError(
-                'EstimateTable.to_pandas needs the package pandas: pip install "uldp[tables]"'
+                'EstimateTable.to_pandas needs the package pandas, of the extra "tables"'
             ) from missing
         numbers = zip((self._called, *COLUMNS), self._numbers, strict=True)
         columns = {"sensitive": self._is_sensitive} | dict(numbers)
-        return pandas.DataFrame(columns, index=pandas.Index(self.domain.labels, name="value"))
+        return pandas.DataFrame(columns, index=self.domain._index(pandas, self.called))
 
     def __repr__(self) -> str:
-        names = ["value", *self._names]
+        names = [self.called, *self._names]
         rows = list(self._rows())
         width = max(len(row[0]) for row in [names, *rows])
         lines = [
@@ -84,7 +94,7 @@ class EstimateTable:
         return "\n".join([*lines, *self._left_out()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ["value", *self._names])
+        head = "".join(f"<th>{name}</th>" for name in [self.called, *self._names])
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n"
             for row in self._rows()
@@ -95,10 +105,10 @@ class EstimateTable:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know about the rows: that tags, if there are any, are not answers."""
+        """What a reader must know about the rows: remarks, and that tags are not answers."""
         if not isinstance(self.domain, TaggedDomain):
-            return []
-        return [f"shares of what devices processed, not of answers; {OF_BOTS}"]
+            return [*self.remarks]
+        return [*self.remarks, f"shares of what devices processed, not of answers; {OF_BOTS}"]
 
     @property
     def _names(self) -> list[str]:
@@ -152,11 +162,18 @@ class Change(EstimateTable):
         return self.estimate
 
 
-def summary(tally: Tally, confidence: float = 0.95) -> EstimateTable:
-    """Return a labelled table of the empirical estimate, its standard errors and its intervals.
+def summary(
+    tally: Tally,
+    confidence: float = 0.95,
+    method: str = "empirical",
+    simultaneous: bool = False,
+    clip: bool = False,
+) -> EstimateTable:
+    """Return a labelled table of an estimate, its standard errors and intervals.
 
     `intervals` says how often the intervals hold their shares: at small n more often than the
-    estimate ± z standard errors does.
+    estimate ± z standard errors does. They are those of the empirical estimate also where the table
+    shows another one, which is biased, may lie outside, and has no standard error here (nan).
 
     Parameters
     ----------
@@ -164,14 +181,29 @@ def summary(tally: Tally, confidence: float = 0.95) -> EstimateTable:
         Of at least one report.
     confidence : float, optional
         The confidence of each interval, in (0, 1).
+    method : {"empirical", "threshold", "norm_sub", "em", "mle"}
+        The estimator (see `Mechanism.estimate`).
+    simultaneous, clip : bool, optional
+        Whether the intervals hold all shares together, and are brought into [0, 1] (see
+        `intervals`).
 
     Returns
     -------
     EstimateTable
         It prints, renders in a notebook, and gives a data frame by `EstimateTable.to_pandas`.
     """
-    estimate = empirical(tally)
-    ends = intervals(tally, confidence)
-    errors = standard_errors(tally) if tally.n > 1 else np.full(estimate.size, np.nan)
-    domain = tally.law.domain
-    return EstimateTable(domain, tally.n, float(confidence), estimate, errors, *ends.T)
+    checks.choice(method, "method", METHODS)
+    ends = intervals(tally, confidence, simultaneous, clip)
+    law = tally.law
+    if isinstance(law, Mechanism):
+        estimate = law.estimate(tally, method)
+    else:
+        estimate = FROM_TALLIES[method](tally)
+    unbiased = method == "empirical"
+    known = unbiased and tally.n > 1
+    errors = standard_errors(tally) if known else np.full(estimate.size, np.nan)
+    remarks = () if unbiased else (OF_BIASED.format(method),)
+    low, high = ends.T
+    return EstimateTable(
+        law.domain, tally.n, float(confidence), estimate, errors, low, high, remarks
+    )

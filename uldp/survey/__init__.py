@@ -2,13 +2,22 @@
 
 `Survey` holds the questions of a survey, and `Tallies` what is kept of the reports. `wire` has the
 bytes of a message, and `attacks` what forged reports do to an estimate; `plans_for_rounds` says how
-to ask the same people again. Two modules are imported by
-name because each needs an extra: `uldp.survey.secure`, random numbers for real answers, and
-`uldp.survey.parquet`, reports in files on many machines.
+to ask the same people again. Two modules are imported when they are asked for, because each needs
+an extra: `uldp.survey.secure`, random numbers for real answers, and `uldp.survey.parquet`, reports
+in files on many machines.
 """
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from uldp.survey import attacks, wire
 from uldp.survey.plans import Plan, plans_for_rounds
 from uldp.survey.surveys import Reading, Survey, Tallies, schema
 
 __all__ = ["Plan", "Reading", "Survey", "Tallies", "attacks", "plans_for_rounds", "schema", "wire"]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in ("parquet", "secure"):
+        return _import_module(f"uldp.survey.{name}")
+    raise AttributeError(f"module 'uldp.survey' has no attribute {name!r}")

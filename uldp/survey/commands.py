@@ -1,100 +1,259 @@
-"""The commands of a survey: count the reports in messages, and estimate from the counts."""
+"""The commands of a survey: what it promises, counting the messages, and estimates from counts."""
 
 from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import os
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from uldp import inference
 from uldp._numerics import checks
+from uldp.estimators import METHODS
+from uldp.inference import EstimateTable
+from uldp.mechanisms import Mechanism
 from uldp.survey import wire
 from uldp.survey.surveys import MOST_BYTES, Survey, Tallies
 
-__all__ = ["add_estimate", "add_tally"]
+__all__ = ["add_survey_commands"]
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high")
+STANDARD_INPUT = "-"
+MOST_UNPACKED = 2**34
+"""No .gz file may hold more bytes: they need no memory, but time."""
+MOST_NAMED = 20
+TOO_MUCH_REFUSED = 1
 
 
-def add_tally(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command that counts."""
-    command = commands.add_parser(
-        "tally",
-        help="count the reports in messages",
-        description="Count the reports in messages, for each question of a survey, and write the "
-        "counts as JSON. What is refused is counted by reason, on the error output. Options stand "
-        "before the survey; a file whose name begins with a minus is given as ./-name.",
+def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands."""
+    describe = _command(
+        commands,
+        "describe",
+        "say what a survey promises, and what to expect of it",
+        "Say what each question promises to people, what a person tells in all, and the errors to "
+        "expect.",
+        "uldp describe --people 10000 survey.json",
     )
-    command.set_defaults(run=_tally)
-    command.add_argument("survey", type=Path, help="the survey file")
-    command.add_argument(
+    describe.set_defaults(run=_describe)
+    describe.add_argument("survey", type=Path, help="the survey file")
+    describe.add_argument(
+        "--people", type=int, default=1000, metavar="N", help="who answer each question (1000)"
+    )
+    tally = _command(
+        commands,
+        "tally",
+        "count the reports in messages",
+        "Count the reports in messages, for each question of a survey, and write the counts as "
+        "JSON. What is refused is counted by file and reason, on the error output. Options stand "
+        "before the survey; a file whose name begins with a minus is given as ./-name. The exit "
+        "status is 1, and nothing is written, if no report is accepted or too many messages are "
+        "refused.",
+        "uldp tally --out tallies.json survey.json monday.bin tuesday.bin.gz",
+        "cat monday.bin | uldp tally survey.json - > tallies.json",
+    )
+    tally.set_defaults(run=_tally)
+    tally.add_argument("survey", type=Path, help="the survey file")
+    tally.add_argument(
         "files",
         nargs=argparse.REMAINDER,
         metavar="FILE",
-        help="of one message, or of many, one behind the other; nothing here is an option",
+        help="of one message, or of many, one behind the other; NAME.gz is unpacked, and - is the "
+        "standard input; nothing here is an option",
     )
-    command.add_argument(
+    tally.add_argument(
         "--max-reports", type=int, default=1, metavar="N", help="reports in a message (1)"
     )
-    command.add_argument("--out", type=Path, metavar="FILE", help="where to write (the output)")
-
-
-def add_estimate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command that estimates."""
-    command = commands.add_parser(
-        "estimate",
-        help="estimate shares from the counts",
-        description="Print the estimated share of each value, its standard error and interval.",
+    tally.add_argument(
+        "--most-refused",
+        type=float,
+        default=0.01,
+        metavar="SHARE",
+        help="of the messages that may be refused (0.01)",
     )
-    command.set_defaults(run=_estimate)
-    command.add_argument("tallies", type=Path, help="what the command tally wrote")
-    command.add_argument(
+    add = _command(
+        commands,
+        "add",
+        "add up the counts of several files",
+        "Add up tallies of one survey, of different messages, and write the sums as JSON.",
+        "uldp add --out sum.json monday.json tuesday.json",
+    )
+    add.set_defaults(run=_add)
+    add.add_argument("tallies", nargs="+", metavar="TALLIES", help="what the command tally wrote")
+    for command in (tally, add):
+        command.add_argument("--out", type=Path, metavar="FILE", help="where to write (the output)")
+    estimate = _command(
+        commands,
+        "estimate",
+        "estimate shares from the counts",
+        "Print the estimated share of each value, its standard error and interval.",
+        "uldp estimate tallies.json",
+        "uldp estimate --simultaneous --clip tallies.json",
+        "uldp estimate --method norm_sub --csv tallies.json > shares.csv",
+    )
+    estimate.set_defaults(run=_estimate)
+    estimate.add_argument("tallies", type=Path, help="what the command tally wrote")
+    estimate.add_argument(
         "--question", action="append", metavar="NAME", help="this question alone; may be repeated"
     )
-    command.add_argument(
+    estimate.add_argument(
+        "--method",
+        choices=METHODS,
+        default="empirical",
+        help="the estimator; intervals are always those of the empirical one",
+    )
+    estimate.add_argument(
         "--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)"
     )
-    command.add_argument(
+    estimate.add_argument(
+        "--simultaneous", action="store_true", help="let all intervals of a question hold together"
+    )
+    estimate.add_argument("--clip", action="store_true", help="bring intervals into 0 to 1")
+    estimate.add_argument(
         "--csv",
         action="store_true",
         help="print CSV instead of tables; a text that begins with =, +, - or @ gets an apostrophe",
     )
 
 
-def _tally(given: argparse.Namespace) -> None:
-    with checks.regular_file(given.survey, "survey") as file:
-        survey = Survey.from_json(file.read(MOST_BYTES))
-    messages = _messages(given.files, survey.longest_message(given.max_reports))
-    reading = survey.read(messages, given.max_reports)
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    summary: str,
+    description: str,
+    *examples: str,
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog="\n  ".join(["examples:", *examples]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _describe(given: argparse.Namespace) -> None:
+    survey = Survey.load(given.survey)
+    people = checks.whole(given.people, "--people", least=1)
+    print(f"{survey.id}\n")
+    for name, mechanism in survey.questions.items():
+        print("\n  ".join([survey.texts.get(name, name), *_promise(mechanism, people)]), end="\n\n")
+    times = f" in {survey.repeat['rounds']} rounds" if survey.repeat else ""
+    print(f"In all a person tells ε = {survey.epsilon:.4g}{times}.")
+
+
+def _promise(mechanism: Mechanism, people: int) -> Iterator[str]:
+    """Yield what a question promises, and what to expect of it."""
+    labels = mechanism.domain.labels
+    S = mechanism.sensitive
+    N = mechanism.nonsensitive
+    factor = np.exp(mechanism.epsilon)
+    yield f"{type(mechanism).__name__}, ε = {mechanism.epsilon:g}, {len(labels)} values"
+    if S.size:
+        yield (
+            f"protected: {_named([labels[x] for x in S])}; a suspicion of 50% of one of them "
+            f"becomes at most {factor / (1 + factor):.0%}"
+        )
+    else:
+        yield "protected: nothing"
+    if N.size:
+        yield (
+            f"not protected: {_named([labels[x] for x in N])}; one of them is revealed with the "
+            f"chance {mechanism.revealed_share:.0%}"
+        )
+    errors = np.sqrt(mechanism.decoder.null_variances / people)
+    yield f"with {people:,} people, in the worst case, a total variation of about " + (
+        f"{mechanism.l1_loss(mechanism.worst_case('l1'), people) / 2:.2g}"
+    )
+    yield "and a standard error of a share near 0 of " + ", ".join(
+        f"{100 * errors[part].max():.2g} points ({called})"
+        for part, called in ((S, "protected"), (N, "not protected"))
+        if part.size
+    )
+
+
+def _named(labels: Sequence[object]) -> str:
+    more = len(labels) - MOST_NAMED
+    return ", ".join(map(str, labels[:MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _tally(given: argparse.Namespace) -> int | None:
+    survey = Survey.load(given.survey)
+    most = checks.nonnegative(given.most_refused, "--most-refused", most=1)
+    longest = survey.longest_message(given.max_reports)
+    refused: Counter[wire.Reason] = Counter()
+    by_file: dict[str, Counter[wire.Reason]] = {}
+    messages = _messages(given.files, longest, refused, by_file)
+    reading = survey._read(messages, given.max_reports, None, False, refused)
     print(f"{reading.messages:,} messages accepted", file=sys.stderr)
-    for reason, times in reading.refused.most_common():
-        print(f"{times:,} refused: {reason}", file=sys.stderr)
+    for name, reasons in [*by_file.items()][:MOST_NAMED]:
+        for reason, times in reasons.most_common():
+            print(f"{name!r}: {times:,} refused: {reason}", file=sys.stderr)
+    more = sum(map(Counter.total, [*by_file.values()][MOST_NAMED:]))
+    if more:
+        print(f"{len(by_file) - MOST_NAMED:,} more files: {more:,} refused", file=sys.stderr)
     if reading.impossible:
         print(f"{reading.impossible:,} impossible reports left out", file=sys.stderr)
-    text = reading.tallies.to_json()
-    if given.out is None:
-        print(text, end="")
-    else:
-        given.out.write_bytes(text.encode())
+    bad = refused.total() + reading.impossible
+    if not any(tally.n for tally in reading.tallies.values()):
+        print("uldp: nothing was accepted, and nothing is written", file=sys.stderr)
+        return TOO_MUCH_REFUSED
+    if bad > most * (reading.messages + refused.total()):
+        print(
+            f"uldp: more than {most:.2%} was refused, and nothing is written; see --most-refused",
+            file=sys.stderr,
+        )
+        return TOO_MUCH_REFUSED
+    _write(reading.tallies, given.out)
+    return None
 
 
-def _messages(names: Sequence[str], longest: int) -> Iterator[bytes]:
-    """Yield the messages of files that are given once, whatever the names that senders chose."""
+def _messages(
+    names: Sequence[str],
+    longest: int,
+    refused: Counter[wire.Reason],
+    by_file: dict[str, Counter[wire.Reason]],
+) -> Iterator[bytes]:
+    """Yield the messages of files that are given once, whatever the names that senders chose.
+
+    Who takes them counts what is refused; when she asks for more, it is put down by file.
+    """
     if not names:
         raise ValueError("FILE must be one or more, got none")
     for name in names:
-        if name.startswith("-"):
+        if name.startswith("-") and name != STANDARD_INPUT:
             raise ValueError(
                 f"FILE must not begin with a minus, got {name!r}: options stand before the survey, "
                 f"and a file of this name is ./{name}"
             )
+    for name, file in _once(names):
+        before = refused.copy()
+        with _unpacked(name, file) as data:
+            yield from wire.split(data, longest)
+        if refused != before:
+            by_file[name] = refused - before
+
+
+def _once(names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Yield each file while it is open; none may be given twice, under whatever names."""
     read: dict[tuple[int, int], str] = {}
     for name in names:
-        with checks.regular_file(name, "FILE") as file:
+        opened = (
+            os.fdopen(0, "rb", closefd=False)
+            if name == STANDARD_INPUT
+            else checks.regular_file(name, "FILE")
+        )
+        with opened as file:
             status = os.fstat(file.fileno())
             identity = status.st_dev, status.st_ino
             if identity in read:
@@ -102,29 +261,72 @@ def _messages(names: Sequence[str], longest: int) -> Iterator[bytes]:
                     f"FILE must not repeat a file, got {name!r} after {read[identity]!r}"
                 )
             read[identity] = name
-            yield from wire.split(file, longest)
+            yield name, file
+
+
+class _Archive(gzip.GzipFile):
+    """What a .gz file holds, up to so many bytes."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        if self.tell() > MOST_UNPACKED:
+            raise EOFError(f"it holds more than {MOST_UNPACKED:,} bytes")
+        return data
+
+
+@contextmanager
+def _unpacked(name: str, file: BinaryIO) -> Iterator[Any]:
+    if not name.endswith(".gz"):
+        yield file
+        return
+    try:
+        yield _Archive(fileobj=file)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"FILE must be a whole .gz file, got {name!r}: {error}") from None
+
+
+def _add(given: argparse.Namespace) -> None:
+    first, *others = (
+        Tallies.from_json(file.read(MOST_BYTES + 1)) for _, file in _once(given.tallies)
+    )
+    _write(sum(others, first), given.out)
+
+
+def _write(tallies: Tallies, out: Path | None) -> None:
+    if out is None:
+        print(tallies.to_json(), end="")
+    else:
+        tallies.save(out)
 
 
 def _estimate(given: argparse.Namespace) -> None:
-    with checks.regular_file(given.tallies, "tallies") as file:
-        tallies = Tallies.from_json(file.read(MOST_BYTES + 1))
+    tallies = Tallies.load(given.tallies)
     names = given.question or [*tallies]
     for name in names:
         checks.choice(name, "question", tallies)
-    counted = [name for name in names if tallies[name].n]
-    tables = {name: inference.summary(tallies[name], given.confidence) for name in counted}
+    tables = {
+        name: inference.summary(
+            tallies[name], given.confidence, given.method, given.simultaneous, given.clip
+        )
+        for name in names
+        if tallies[name].n
+    }
     if given.csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for name, table in tables.items():
-            numbers = (table.estimate, table.standard_error, table.low, table.high)
-            for label, *row in zip(table.domain.labels, *numbers, strict=True):
-                writer.writerow([_as_text(name), _as_text(label), *row])
-            for note in table.notes:
-                print(f"{name}: {note}", file=sys.stderr)
+        _print_csv(tables)
         return
     for name in names:
         print(f"{name}\n{tables.get(name, 'no reports')}\n")
+
+
+def _print_csv(tables: dict[str, EstimateTable]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for name, table in tables.items():
+        numbers = (table.estimate, table.standard_error, table.low, table.high)
+        for label, *row in zip(table.domain.labels, *numbers, strict=True):
+            writer.writerow([_as_text(name), _as_text(label), *row])
+        for note in table.notes:
+            print(f"{name}: {note}", file=sys.stderr)
 
 
 def _as_text(cell: str | int) -> str | int:

@@ -46,7 +46,7 @@ try:
     from pyarrow import parquet
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        f'uldp.survey.parquet needs the package {missing.name}: pip install "uldp[dask]"'
+        f'uldp.survey.parquet needs the package {missing.name}, of the extra "dask"'
     ) from missing
 
 __all__ = ["Collection", "FileError", "tally_file", "tally_files", "write_reports"]

@@ -19,7 +19,7 @@ try:
     from randomgen import ChaCha
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        'uldp.survey.secure needs the package randomgen: pip install "uldp[secure]"'
+        'uldp.survey.secure needs the package randomgen, of the extra "secure"'
     ) from missing
 
 __all__ = ["SystemChaCha", "generator"]

@@ -7,9 +7,7 @@ under "The survey file and its messages"; `schema` is its JSON Schema.
 >>> answers = Domain(["good", "fair", "bad"], sensitive=["bad"])
 >>> mood = UtilityOptimizedRR(answers, epsilon=1.0)
 >>> survey = Survey("wellbeing-2026-w47", {"mood": mood})
->>> from uldp.survey import secure  # on a device that runs Python
->>> report = survey.questions["mood"].privatize("fair", rng=secure.generator())
->>> message = survey.message("mood", report)
+>>> message = survey.privatize("mood", "fair")  # on a device that runs Python
 >>> survey.read([message]).tallies["mood"].n  # at the collector
 1
 """
@@ -17,10 +15,13 @@ under "The survey file and its messages"; `schema` is its JSON Schema.
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -31,7 +32,11 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
+from uldp.domain import Label
 from uldp.mechanisms import Mechanism
+from uldp.mechanisms.base import Seed
+from uldp.personalized.tagged import TaggedDomain
+from uldp.personalized.users import PersonalizedMechanism, SecretMap
 from uldp.survey import survey_file, wire
 from uldp.survey.survey_file import excerpt
 from uldp.survey.wire import BytesLike, MessageError, Reason
@@ -157,7 +162,9 @@ class Survey:
             endings, and so the survey.
         """
         if not isinstance(text, str | bytes):
-            raise TypeError(f"text must be a string or bytes, got {type(text).__name__}")
+            raise TypeError(
+                f"text must be a string or bytes, got {type(text).__name__}; load reads a file"
+            )
         survey = cls.__new__(cls)
         try:
             survey._set(text if isinstance(text, str) else text.decode())
@@ -168,9 +175,67 @@ class Survey:
     def to_json(self) -> str:
         """Return the exact text of the file, to be written as UTF-8 without changing a line ending.
 
-        ``Path("survey.json").write_bytes(survey.to_json().encode())`` does so on every system.
+        `save` does so.
         """
         return self._text
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Survey:
+        """Return the survey of a file, which must be a regular one."""
+        with checks.regular_file(path, "path") as file:
+            return cls.from_json(file.read(survey_file.MOST_BYTES + 1))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the survey's file, byte for byte, in the place of any that is there."""
+        checks.path(path, "path").write_bytes(self.to_json().encode())
+
+    @property
+    def epsilon(self) -> float:
+        """What a person tells in all, in nats: the ε of the questions times the reports to each.
+
+        She makes one report to a question, or m where the survey is asked again and nothing is
+        kept. The levels add up (Proposition 1 of the paper), whatever the answers. A question
+        without sensitive values adds its ε, too, although it protects no answer.
+        """
+        reports: int = (self.repeat or {}).get("reports", 1)
+        return reports * math.fsum(one.epsilon for one in self.questions.values())
+
+    def privatize(
+        self,
+        question: str,
+        answer: Label,
+        secrets: SecretMap | None = None,
+        rng: Seed = None,
+    ) -> bytes:
+        """Return the message of one person's answer to a question; for a device that runs Python.
+
+        Each call draws a new report, which costs the question's ε again: who sends twice sends the
+        same message, and in a survey with `repeat` the device keeps what it says there.
+
+        Parameters
+        ----------
+        question : str
+            The name of the question.
+        answer : label
+            The answer. An error does not show it.
+        secrets : mapping of label to str, optional
+            Where a question has tags: the answers that are sensitive to this person, each with its
+            tag (see `uldp.PersonalizedMechanism`). None by default.
+        rng : optional
+            What `numpy.random.default_rng` takes, for tests. By default a new
+            `uldp.survey.secure.generator()`, which needs the extra "secure".
+        """
+        checks.choice(question, "question", self._names)
+        mechanism: Mechanism | PersonalizedMechanism = self.questions[question]
+        if isinstance(mechanism.domain, TaggedDomain):
+            own = {} if secrets is None else secrets
+            mechanism = PersonalizedMechanism(self.questions[question], own)
+        elif secrets is not None:
+            raise TypeError(f"secrets must be None, for the question {question!r} has no tags")
+        if not isinstance(answer, str | int | np.integer) or isinstance(answer, bool):
+            raise TypeError(f"answer must be one label, got a {type(answer).__name__}")
+        coins = import_module("uldp.survey.secure").generator() if rng is None else rng
+        return self.message(question, mechanism.privatize(answer, coins))
 
     def message(self, question: str, reports: ArrayLike) -> bytes:
         """Return a message that holds reports.
@@ -253,6 +318,22 @@ class Survey:
         -------
         Reading
         """
+        return self._read(messages, max_reports, seen, keep_reports, Counter())
+
+    def _read(
+        self,
+        messages: Iterable[BytesLike] | Iterable[tuple[Hashable, BytesLike]],
+        max_reports: int,
+        seen: Seen | None,
+        keep_reports: bool,
+        refused: Counter[Reason],
+    ) -> Reading:
+        """Read messages; what is refused is counted before the next message is asked for."""
+        if hasattr(messages, "read"):
+            raise TypeError(
+                "messages must not be a file, whose lines are none: uldp.survey.wire.split(file, "
+                "survey.longest_message()) gives those that it holds"
+            )
         if isinstance(messages, BytesLike | str) or not isinstance(messages, Iterable):
             raise TypeError(
                 "messages must be a collection of bytes, such as a list, got "
@@ -263,7 +344,6 @@ class Survey:
             raise TypeError(f"seen must have 'in' and 'add', as a set has, got {seen!r}")
         kept = checks.flag(keep_reports, "keep_reports")
         boxes = [_Box(mechanism, kept) for mechanism in self.questions.values()]
-        refused: Counter[Reason] = Counter()
         accepted = waiting = 0
         for message in messages:
             sender: Hashable = None
@@ -405,6 +485,16 @@ class Tallies(Mapping[str, Tally]):
         )
 
     @classmethod
+    def load(cls, path: str | os.PathLike[str], survey: Survey | None = None) -> Tallies:
+        """Return the tallies of a file, which must be a regular one (see `from_json`)."""
+        with checks.regular_file(path, "path") as file:
+            return cls.from_json(file.read(MOST_BYTES + 1), survey)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file of the tallies, in the place of any that is there."""
+        checks.path(path, "path").write_bytes(self.to_json().encode())
+
+    @classmethod
     def from_json(cls, text: str | bytes, survey: Survey | None = None) -> Tallies:
         """Return the tallies of a file.
 
@@ -416,7 +506,9 @@ class Tallies(Mapping[str, Tally]):
             The survey that the tallies must be of; by default any.
         """
         if not isinstance(text, str | bytes):
-            raise TypeError(f"text must be a string or bytes, got {type(text).__name__}")
+            raise TypeError(
+                f"text must be a string or bytes, got {type(text).__name__}; load reads a file"
+            )
         if survey is not None:
             checks.instance(survey, "survey", Survey)
         try:

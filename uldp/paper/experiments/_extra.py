@@ -14,6 +14,5 @@ def extra(package: str) -> ModuleType:
         return import_module(package)
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
-            f"uldp.paper.experiments needs the package {missing.name}:"
-            ' pip install "uldp[experiments]"'
+            f'uldp.paper.experiments needs the package {missing.name}, of the extra "experiments"'
         ) from missing

@@ -53,7 +53,7 @@ def _cluster(scheduler: str | None) -> Iterator[None]:
     try:
         from distributed import Client
     except ModuleNotFoundError:
-        raise ModuleNotFoundError('--dask needs Dask: pip install "uldp[dask]"') from None
+        raise ModuleNotFoundError('--dask needs Dask, of the extra "dask"') from None
     client = Client(scheduler)  # type: ignore[no-untyped-call]
     with client, extra("joblib").parallel_config("dask"):
         yield

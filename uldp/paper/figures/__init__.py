@@ -9,7 +9,7 @@ try:
     import matplotlib as _matplotlib  # noqa: F401
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        'uldp.paper.figures needs the package matplotlib: pip install "uldp[figures]"'
+        'uldp.paper.figures needs the package matplotlib, of the extra "figures"'
     ) from missing
 
 from uldp.paper.figures.estimates import estimates_by_rank, estimates_with_errors, maps
