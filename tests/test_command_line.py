@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import uldp
-from uldp import __main__ as command_line, inference
+from uldp import __main__ as command_line, inference, personalized
 from uldp.survey import commands, wire
 from uldp.survey.surveys import Survey, Tallies
 
@@ -245,9 +245,19 @@ def test_estimates_of_a_tagged_question_say_what_they_are(tmp_path, capsys):
     status, out, err = run(capsys, "estimate", path)
     assert (status, err, out.count(note)) == (0, "", 1)
     assert "⊥private*" in out
+    place = survey.questions["place"]
+    answers = personalized.summary(place, tallies["place"])
+    assert f"\n\nplace: shares of answers\n{answers}\n\n" in out
+    assert "mood: shares of answers" not in out
     status, out, err = run(capsys, "estimate", path, "--csv")
-    assert (status, err) == (0, f"place: {note}\n")
-    assert len(list(csv.reader(io.StringIO(out)))) == 7
+    assert (status, err) == (0, f"place: {answers.notes[0]}\n")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["value"] for row in rows] == [*places.labels, *MOOD.labels]
+    assert [float(row["estimate"]) for row in rows[:2]] == answers.estimate.tolist()
+    for few in ({"place": place.tally([0])}, {}):
+        path.write_text(Tallies(survey, few).to_json(), encoding="utf-8")
+        status, out, err = run(capsys, "estimate", path)
+        assert (status, "shares of answers\n" in out) == (0, False)
 
 
 HELD = 1 << 26
@@ -281,10 +291,10 @@ def test_nothing_is_written_where_nothing_or_too_little_is_accepted(tmp_path, ca
         (tmp_path / name).write_bytes(content)
     for name in ("empty", "foreign", "all impossible"):
         err = refusal(capsys, "--most-refused", 1, "--out", out, survey, tmp_path / name)
-        assert "nothing was accepted, and nothing is written" in err
+        assert "nothing is written: no report was accepted" in err
     for name in ("two of 102", "two impossible"):
         err = refusal(capsys, "--out", out, survey, tmp_path / name)
-        assert "more than 1.00% was refused, and nothing is written; see --most-refused" in err
+        assert "nothing is written: more than 1.00% was refused (see --most-refused)" in err
         refusal(capsys, "--most-refused", 0.019, survey, tmp_path / name)
         assert run(capsys, "tally", "--most-refused", 0.02, survey, tmp_path / name)[0] == 0
     assert out.read_bytes() == b"before"

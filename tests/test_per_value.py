@@ -116,10 +116,10 @@ OF_TRUTH = {
         inference.difference(TALLY, URR.tally([0, 0, 1, 2]), w).value
     ),
     "inference.totals.personalized.weights": lambda w: (
-        inference.personalized(OF_COMMON, {"home": [0.2, 0.3, 0.5]}, w).value
+        personalized.total(OF_COMMON, {"home": [0.2, 0.3, 0.5]}, w).value
     ),
     "inference.totals.personalized.background": lambda p: (
-        inference.personalized(OF_COMMON, {"home": p}, ["yes"]).value
+        personalized.total(OF_COMMON, {"home": p}, ["yes"]).value
     ),
     "personalized.collector.estimate.background": lambda p: (
         personalized.estimate(COMMON, OF_COMMON, {"home": p}).p

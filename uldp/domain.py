@@ -17,7 +17,7 @@ from importlib import import_module
 from itertools import product
 from math import prod
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,6 +75,7 @@ class Domain:
     labels: Sequence[Label]
     sensitive: NDArray[np.intp]
     nonsensitive: NDArray[np.intp]
+    remark: ClassVar[str] = ""  # what a reader of shares of these values must know
 
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
         set_fields(self, labels=_labels(values))
@@ -501,19 +502,19 @@ def _index_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:
     return [tuple(label[level] for level in order) for label in series.index]
 
 
-def weights_of(domain: Domain, weights: Weights) -> NDArray[np.float64]:
+def weights_of(domain: Domain, weights: Weights, name: str = "weights") -> NDArray[np.float64]:
     """Return one weight per value: as given, matched by label, or 1 for the members of a group."""
     group: Any = _collected(weights)
-    if group is weights and not _has_labels(weights) and not _are_labels(domain, weights):
-        return checks.numbers(weights, "weights", (domain.size,)).astype(float)
+    if group is weights and not _has_labels(weights) and not _are_labels(domain, weights, name):
+        return checks.numbers(weights, name, (domain.size,)).astype(float)
     if not len(group):
-        raise ValueError("weights must be of at least one value, got none")
-    return _weights(domain, group, "weights")
+        raise ValueError(f"{name} must be of at least one value, got none")
+    return _weights(domain, group, name)
 
 
-def _are_labels(domain: Domain, weights: Any) -> bool:
+def _are_labels(domain: Domain, weights: Any, name: str) -> bool:
     """Tell whether an array holds labels: strings or, where labels are integers, not k integers."""
-    array = checks.as_array(weights, "weights")
+    array = checks.as_array(weights, name)
     if array.ndim != 1 or array.size == 0:
         return False
     if array.dtype.kind in "iu":

@@ -73,7 +73,7 @@ def calls_of_inference() -> list[Call]:
             simultaneous=flag,
         ),
         call(
-            inference.personalized,
+            personalized.total,
             of_tally,
             tally=(of_common, [*not_tallies, tally, common.tally([]), common.tally([1])]),
             background=({"home": UNIFORM}, not_background),

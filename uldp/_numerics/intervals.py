@@ -28,7 +28,7 @@ def exact(
 def score(
     means: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike],
-    jump: float,
+    jump: ArrayLike,
     n: int,
     missed: float,
 ) -> NDArray[np.float64]:
@@ -40,7 +40,7 @@ def score(
         The means of n numbers each.
     squares : two of (k,) array_like or float
         c and b: the expected square of one number is c + b t if its mean is t.
-    jump : float
+    jump : (k,) array_like or float
         The length of an interval that holds such a number.
     n : int
         At least 1.
@@ -50,7 +50,7 @@ def score(
     constants, slopes = map(np.asarray, squares)
     z = float(ndtri(missed / 2))
     q = z**2 / n
-    correction = max(0.5, (z**2 - 1) / 6) * jump / n
+    correction = max(0.5, (z**2 - 1) / 6) * np.asarray(jump) / n
     ends = []
     for sign in (-1, 1):
         nearest = np.asarray(means) + sign * correction

@@ -12,12 +12,11 @@ from uldp.inference.bootstrapping import Bootstrap, bootstrap
 from uldp.inference.chi_square import ChiSquare, goodness_of_fit, homogeneity
 from uldp.inference.covariances import covariance, standard_errors
 from uldp.inference.entries import intervals
+from uldp.inference.groups import marginal, ratio, stratified
 from uldp.inference.tables import Change, EstimateTable, summary
 from uldp.inference.totals import (
-    PersonalizedTotal,
     Total,
     difference,
-    personalized,
     total,
 )
 
@@ -26,7 +25,6 @@ __all__ = [
     "Change",
     "ChiSquare",
     "EstimateTable",
-    "PersonalizedTotal",
     "Total",
     "bootstrap",
     "covariance",
@@ -34,8 +32,10 @@ __all__ = [
     "goodness_of_fit",
     "homogeneity",
     "intervals",
-    "personalized",
+    "marginal",
+    "ratio",
     "standard_errors",
+    "stratified",
     "summary",
     "total",
 ]

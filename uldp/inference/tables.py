@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,11 @@ from uldp.estimators import FROM_TALLIES, METHODS
 from uldp.inference.covariances import standard_errors
 from uldp.inference.entries import intervals
 from uldp.mechanisms import Mechanism
-from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally
 
 __all__ = ["Change", "EstimateTable", "summary"]
 
-COLUMNS = ("standard_error", "low", "high")
 MOST_ROWS = 60
-OF_BOTS = "a row with ⊥ is what users hid under that tag"
 OF_BIASED = "by {}, which is biased and has no error here; intervals as of the unbiased estimate"
 
 
@@ -47,6 +44,8 @@ class EstimateTable:
         What a reader must know about the rows.
     called : str
         What the labels of the rows are called.
+    further : mapping of str to (k,) ndarray
+        Further columns.
     """
 
     domain: Domain
@@ -58,6 +57,7 @@ class EstimateTable:
     high: NDArray[np.float64]
     remarks: tuple[str, ...] = ()
     called: str = "value"
+    further: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     _called: ClassVar[str] = "estimate"
 
@@ -79,8 +79,7 @@ class EstimateTable:
             raise ModuleNotFoundError(
                 'EstimateTable.to_pandas needs the package pandas, of the extra "tables"'
             ) from missing
-        numbers = zip((self._called, *COLUMNS), self._numbers, strict=True)
-        columns = {"sensitive": self._is_sensitive} | dict(numbers)
+        columns = {"sensitive": self._is_sensitive} | self._columns
         return pandas.DataFrame(columns, index=self.domain._index(pandas, self.called))
 
     def __repr__(self) -> str:
@@ -106,17 +105,22 @@ class EstimateTable:
     @property
     def notes(self) -> list[str]:
         """What a reader must know about the rows: remarks, and that tags are not answers."""
-        if not isinstance(self.domain, TaggedDomain):
-            return [*self.remarks]
-        return [*self.remarks, f"shares of what devices processed, not of answers; {OF_BOTS}"]
+        return [*self.remarks, *filter(None, [self.domain.remark])]
 
     @property
     def _names(self) -> list[str]:
-        return [self._called, "standard error", f"{100 * self.confidence:g}% from", "to"]
+        return [
+            self._called,
+            "standard error",
+            f"{100 * self.confidence:g}% from",
+            "to",
+            *(name.removesuffix("_error") for name in self.further),
+        ]
 
     @property
-    def _numbers(self) -> list[NDArray[np.float64]]:
-        return [self.estimate, self.standard_error, self.low, self.high]
+    def _columns(self) -> dict[str, NDArray[np.float64]]:
+        errors = {"standard_error": self.standard_error, "low": self.low, "high": self.high}
+        return {self._called: self.estimate, **errors, **self.further}
 
     @property
     def _is_sensitive(self) -> NDArray[np.bool_]:
@@ -125,7 +129,7 @@ class EstimateTable:
     def _rows(self) -> Iterator[list[str]]:
         """Yield the first rows as texts; a sensitive value has a star."""
         stars = np.where(self._is_sensitive, "*", "")[:MOST_ROWS]
-        shown = zip(self.domain.labels, stars, *self._numbers, strict=False)
+        shown = zip(self.domain.labels, stars, *self._columns.values(), strict=False)
         for label, star, *numbers in shown:
             cells = ["–" if np.isnan(number) else f"{number:.2%}" for number in numbers]
             yield [f"{label}{star}", *cells]
@@ -195,13 +199,14 @@ def summary(
     checks.choice(method, "method", METHODS)
     ends = intervals(tally, confidence, simultaneous, clip)
     law = tally.law
-    if isinstance(law, Mechanism):
-        estimate = law.estimate(tally, method)
-    else:
-        estimate = FROM_TALLIES[method](tally)
+    estimate = (
+        FROM_TALLIES[method](tally)
+        if method in FROM_TALLIES
+        else cast(Mechanism, law).estimate(tally, method)
+    )
     unbiased = method == "empirical"
-    known = unbiased and tally.n > 1
-    errors = standard_errors(tally) if known else np.full(estimate.size, np.nan)
+    has_errors = unbiased and tally.n > 1
+    errors = standard_errors(tally) if has_errors else np.full(estimate.size, np.nan)
     remarks = () if unbiased else (OF_BIASED.format(method),)
     low, high = ends.T
     return EstimateTable(

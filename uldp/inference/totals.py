@@ -17,11 +17,9 @@ from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors, total_variance
 from uldp.inference.entries import intervals
 from uldp.inference.tables import Change
-from uldp.personalized.collector import Background, PersonalizedEstimate
-from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally
 
-__all__ = ["PersonalizedTotal", "Total", "difference", "personalized", "total"]
+__all__ = ["Total", "difference", "total"]
 
 FEW = 2
 
@@ -44,22 +42,6 @@ class Total:
     standard_error: float
     low: float
     high: float
-
-
-@dataclass(frozen=True)
-class PersonalizedTotal(Total):
-    """An estimate from what users hide in secret, and what the collector's guess can add.
-
-    Attributes
-    ----------
-    value, standard_error, low, high : float
-        As of a `Total`, for the given background knowledge.
-    background_error : float
-        The most by which the background knowledge, if it is wrong, can move the value. The interval
-        does not count it.
-    """
-
-    background_error: float
 
 
 def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
@@ -109,17 +91,8 @@ def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
     checks.instance(tally, "tally", Tally)
     weights = weights_of(tally.law.domain, weights)
     missed = 1 - checks.open_unit(confidence, "confidence")
-    estimate = at_least_two(tally)
-    sums_to_one = tally.law.decoder.sums_to_one
-    scale = float(np.abs(weights).max()) or 1.0
-    weights /= scale
-    base = float(weights.min()) if sums_to_one else 0.0
-    weights -= base
-    value = float(weights @ estimate)
-    variance = total_variance(tally, weights)
-    ends = base + np.array([value, *_ends(tally, weights, value, missed)])
-    value, low, high = map(float, scale * ends)
-    return Total(value, scale * math.sqrt(variance), low, high)
+    at_least_two(tally)
+    return total_of(tally, weights, missed)
 
 
 def difference(
@@ -183,47 +156,17 @@ def difference(
     return Change(after.law.domain, before.n + after.n, float(confidence), *changes)
 
 
-def personalized(
-    tally: Tally, background: Background, weights: Weights, confidence: float = 0.95
-) -> PersonalizedTotal:
-    """Estimate a total of the values behind a personalized mechanism (eq. 21 of the paper).
-
-    With known π̂_k, p̂(x) = r̂(x) + Σ_k r̂(⊥_k) π̂_k(x) is linear in r̂, so that Σ w(x) p̂(x) is a total
-    of r̂, with the weight Σ w(x) π̂_k(x) for the bot ⊥_k. If π̂_k is not π_k, the value is off by
-    Σ_k r(⊥_k) Σ_x w(x) (π̂_k(x) - π_k(x)) on average, however many users there are; the largest that
-    this can be for any π_k, at r̂, is the `background_error`. It is what the second term of Theorem
-    1 is for the l1 loss (`personalized.PersonalizedEstimate.second_term_bound`).
-
-    Parameters
-    ----------
-    tally : Tally
-        Of at least two reports of the common mechanism, over a `TaggedDomain`.
-    background : mapping of str to (k,) array_like or mapping of label to float
-        For each tag the distribution π̂_k of the values with that tag. None is left out: an estimate
-        that takes π̂_k from the reports is not linear.
-    weights : (k,) array_like, collection of labels, or mapping of label to float
-        A weight for each value of X (see `total`).
-    confidence : float, optional
-        The probability, in (0, 1), that the interval holds the total if the background is right.
-
-    Returns
-    -------
-    PersonalizedTotal
-    """
-    checks.instance(tally, "tally", Tally)
-    domain = tally.law.domain
-    if not isinstance(domain, TaggedDomain):
-        raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")
-    weights = weights_of(domain.base, weights)
-    estimate = PersonalizedEstimate.of(domain, empirical(tally), background)
-    unknown = [tag for tag in domain.tags if (background or {}).get(tag) is None]
-    if unknown:
-        raise ValueError(f"background must hold a distribution for {unknown[0]!r}, got none")
-    behind = estimate.pi @ weights
-    sure = total(tally, np.concatenate([weights, behind]), confidence)
-    farthest = np.maximum(weights.max() - behind, behind - weights.min())
-    off = float(np.abs(estimate.bots) @ farthest)
-    return PersonalizedTotal(**vars(sure), background_error=off)
+def total_of(tally: Tally, weights: NDArray[np.float64], missed: float) -> Total:
+    """Return the total of a tally of at least two reports, which the interval may miss so often."""
+    scale = float(np.abs(weights).max()) or 1.0
+    weights = weights / scale
+    base = float(weights.min()) if tally.law.decoder.sums_to_one else 0.0
+    weights -= base
+    value = float(weights @ empirical(tally))
+    variance = total_variance(tally, weights)
+    ends = base + np.array([value, *_ends(tally, weights, value, missed)])
+    value, low, high = map(float, scale * ends)
+    return Total(value, scale * math.sqrt(variance), low, high)
 
 
 def _ends(

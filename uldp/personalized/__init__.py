@@ -6,7 +6,8 @@ sensitive to her by the bot of its tag before the common mechanism runs. `Secret
 a whole population at once.
 
 The collector knows the common mechanism alone. From the reports, `estimate` computes the
-distribution of the values, with whatever is known about where each tag occurs; `JointLaw` holds the
+distribution of the values, with whatever is known about where each tag occurs; `summary` is a table
+of it with errors, and `total` one number. `JointLaw` holds the
 truth to compare it with, and `posterior` what reports tell about one user's secret.
 
 >>> places = Domain(["park", "clinic", "elm street", "oak street"], sensitive=["clinic"])
@@ -16,6 +17,7 @@ truth to compare it with, and `posterior` what reports tell about one user's sec
 >>> report = alice.privatize("elm street", rng=secure.generator())
 """
 
+from uldp.personalized.answers import PersonalizedTotal, summary, total
 from uldp.personalized.collector import JointLaw, LossTerms, PersonalizedEstimate, estimate
 from uldp.personalized.population import SecretMaps
 from uldp.personalized.secrecy import posterior
@@ -28,8 +30,11 @@ __all__ = [
     "LossTerms",
     "PersonalizedEstimate",
     "PersonalizedMechanism",
+    "PersonalizedTotal",
     "SecretMaps",
     "TaggedDomain",
     "estimate",
     "posterior",
+    "summary",
+    "total",
 ]

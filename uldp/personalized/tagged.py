@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,10 @@ class TaggedDomain(Domain):
     base: Domain
     tags: tuple[str, ...]
     bots: NDArray[np.intp]
+    remark: ClassVar[str] = (
+        "shares of what devices processed, not of answers; "
+        "a row with ⊥ is what users hid under that tag"
+    )
 
     def __init__(self, base: Domain, tags: Iterable[str]) -> None:
         checks.instance(base, "base", Domain)

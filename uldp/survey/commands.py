@@ -16,11 +16,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from uldp import inference
+from uldp import inference, personalized
 from uldp._numerics import checks
 from uldp.estimators import METHODS
 from uldp.inference import EstimateTable
 from uldp.mechanisms import Mechanism
+from uldp.personalized import TaggedDomain
 from uldp.survey import wire
 from uldp.survey.surveys import MOST_BYTES, Survey, Tallies
 
@@ -204,15 +205,11 @@ def _tally(given: argparse.Namespace) -> int | None:
         print(f"{len(by_file) - MOST_NAMED:,} more files: {more:,} refused", file=sys.stderr)
     if reading.impossible:
         print(f"{reading.impossible:,} impossible reports left out", file=sys.stderr)
-    bad = refused.total() + reading.impossible
-    if not any(tally.n for tally in reading.tallies.values()):
-        print("uldp: nothing was accepted, and nothing is written", file=sys.stderr)
-        return TOO_MUCH_REFUSED
-    if bad > most * (reading.messages + refused.total()):
-        print(
-            f"uldp: more than {most:.2%} was refused, and nothing is written; see --most-refused",
-            file=sys.stderr,
-        )
+    allowed = most * (reading.messages + refused.total())
+    nothing = not any(tally.n for tally in reading.tallies.values())
+    if nothing or refused.total() + reading.impossible > allowed:
+        why = "no report was accepted" if nothing else f"more than {most:.2%} was refused"
+        print(f"uldp: nothing is written: {why} (see --most-refused)", file=sys.stderr)
         return TOO_MUCH_REFUSED
     _write(reading.tallies, given.out)
     return None
@@ -311,11 +308,19 @@ def _estimate(given: argparse.Namespace) -> None:
         for name in names
         if tallies[name].n
     }
+    answers = {}
+    for name in tables:
+        law = tallies.survey.questions[name]
+        tagged = law.domain if isinstance(law.domain, TaggedDomain) else None
+        if tagged and tagged.base.nonsensitive.size and tallies[name].n > 1:
+            answers[name] = personalized.summary(law, tallies[name], None, given.confidence)
     if given.csv:
-        _print_csv(tables)
+        _print_csv(tables | answers)
         return
     for name in names:
         print(f"{name}\n{tables.get(name, 'no reports')}\n")
+        if name in answers:
+            print(f"{name}: shares of answers\n{answers[name]}\n")
 
 
 def _print_csv(tables: dict[str, EstimateTable]) -> None:

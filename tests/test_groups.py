@@ -1,0 +1,334 @@
+"""Shares within groups, marginals and strata: by hand, by exact coverage, by simulation."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from cases import MECHANISMS
+from scipy import stats
+
+import uldp
+from uldp import inference, personalized
+from uldp.inference.groups import _own_squares
+
+CELLS = uldp.Domain.product(
+    age=["18-29", "30+"], drug=["no", "yes", "often"], sensitive=lambda age, drug: drug != "no"
+)
+
+
+def compositions(n: int, parts: int) -> np.ndarray:
+    bars = itertools.combinations(range(n + parts - 1), parts - 1)
+    return np.array([np.diff([-1, *chosen, n + parts - 1]) - 1 for chosen in bars])
+
+
+def tallies_of(law: uldp.Mechanism, n: int) -> tuple[np.ndarray, list[uldp.Tally]]:
+    """How often each output comes in n reports, all possibilities, and their tallies."""
+    found = compositions(n, len(law.outputs))
+    return found, [law.tally(np.repeat(law.outputs, c, axis=0)) for c in found]
+
+
+def chances_of(law: uldp.Mechanism, found: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return stats.multinomial.pmf(found, found[0].sum(), p @ law.transition_matrix())
+
+
+def held(low: np.ndarray, high: np.ndarray, truth: float) -> np.ndarray:
+    return (np.array(low) <= truth + 1e-9) & (truth - 1e-9 <= np.array(high))
+
+
+def test_a_share_within_a_group_by_hand():
+    """RR of 3 values: the delta method in full, with the covariance matrix."""
+    law = uldp.RandomizedResponse(uldp.Domain(["a", "b", "c"], ["a"]), 1.0)
+    tally = uldp.Tally(law, 100_000, [30_000, 45_000, 25_000])
+    found = inference.ratio(tally, ["a"], ["a", "b"])
+    p, cov = law.estimate(tally), inference.covariance(tally)
+    assert found.value == pytest.approx(p[0] / (p[0] + p[1]))
+    slope = np.array([p[1], -p[0], 0]) / (p[0] + p[1]) ** 2
+    assert found.standard_error == pytest.approx(math.sqrt(slope @ cov @ slope))
+    assert found.low < found.value < found.high
+    z = stats.norm.ppf(1 - 0.9 * 0.05 / 2)  # a tenth of the chance goes to the variance
+    assert (found.high - found.low) / 2 == pytest.approx(z * found.standard_error, rel=0.01)
+    scores = inference.ratio(tally, {"a": 1.0, "b": 3.0}, {"a": 1, "b": 1})
+    assert scores.value == pytest.approx((p[0] + 3 * p[1]) / (p[0] + p[1]))
+    for end, other in ((scores.low, found.high), (scores.high, found.low)):
+        assert end == pytest.approx(3 - 2 * other)
+
+
+def test_a_share_of_everything_is_a_total():
+    """Where estimates sum to 1 the denominator has no error, and the interval is exact."""
+    for name in ("RR", "uRR"):
+        tally = MECHANISMS[name](uldp.Domain(3, [0]), 1.0).simulate([20, 30, 40], 3)
+        for part in ([1, 0, 0], [0, 1, 1]):
+            same, expected = inference.ratio(tally, part, [1, 1, 1]), inference.total(tally, part)
+            for key in ("value", "standard_error"):
+                assert getattr(same, key) == pytest.approx(getattr(expected, key))
+            clipped = np.clip([expected.low, expected.high], 0, 1)
+            np.testing.assert_allclose([same.low, same.high], clipped, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"])
+def test_the_interval_is_what_the_totals_do_not_rule_out(name):
+    """By a scan over 2,001 ratios."""
+    law = MECHANISMS[name](CELLS, 1.5)
+    young = CELLS.weights(age="18-29")
+    users = CELLS.weights(age="18-29", drug={"yes": 1, "often": 2})
+    tally = law.simulate([600, 100, 40, 900, 200, 60], 1)
+    found = inference.ratio(tally, users, young, 0.9)
+    ends = {}
+    for r in np.linspace(0, 2, 2001):
+        one = inference.total(tally, users - r * young, 0.9)
+        ends[r] = one.low <= 0 <= one.high
+    left = [r for r, is_left in ends.items() if is_left]
+    assert found.low == pytest.approx(min(left), abs=1e-3)
+    assert found.high == pytest.approx(max(left), abs=1e-3)
+    assert found.low <= found.value <= found.high or not 0 <= found.value <= 2
+
+
+def test_a_group_that_may_be_empty_is_refused():
+    law = uldp.UtilityOptimizedRR(uldp.Domain(["a", "b", "c"], ["a"]), 1.0)
+    tally = law.simulate([0, 3, 97], 1)
+    assert inference.total(tally, ["a"]).low <= 0 < inference.total(tally, ["b"]).low
+    with pytest.raises(
+        ValueError, match="got a group which may be empty: of 100 reports the inter"
+    ):
+        inference.ratio(tally, [1, 0, 0], [1, 0, 0])
+    assert inference.ratio(tally, ["b"], ["b"]).low == 1
+    assert inference.ratio(tally, ["b"], ["b"]).high == 1
+    for part, whole in (("a", "b"), ([1, 0, 0], [1, 0, -1]), ([0, 0, 0], [0, 0, 0])):
+        with pytest.raises(ValueError, match="whole must be above 0 where part is not 0"):
+            inference.ratio(tally, part, whole)
+
+
+@pytest.mark.parametrize("name", ["RR", "uRR", "uRAP", "uHR", "uBD, one size"])
+def test_shares_within_a_group_cover_their_level(name):
+    """Exact, over all tallies; those that are refused say nothing."""
+    part, whole = np.array([0.0, 1, 0]), np.array([0.0, 1, 1])
+    grid = [np.array([1 - a, a * b, a * (1 - b)]) for a in (0.3, 1) for b in (0, 0.025, 0.3, 0.9)]
+    for epsilon, n in itertools.product((1.0, 6.0), (2, 4)):
+        law = MECHANISMS[name](uldp.Domain(3, [0]), epsilon)
+        found, tallies = tallies_of(law, n)
+        ends = []
+        for tally in tallies:
+            try:
+                one = inference.ratio(tally, part, whole)
+            except ValueError:
+                ends.append((-math.inf, math.inf))
+            else:
+                ends.append((one.low, one.high))
+        low, high = np.array(ends).T
+        for p in grid:
+            truth = part @ p / (whole @ p)
+            covered = chances_of(law, found, p) @ held(low, high, truth)
+            assert covered >= 0.9507
+            if name == "uRR" and (epsilon, n) == (6.0, 2) and p[1] == 0.025:
+                assert covered == pytest.approx(0.9507, abs=1e-4)
+
+
+def test_marginals_are_totals_with_labels():
+    tally = uldp.UtilityOptimizedRR(CELLS, 1.0).simulate([60, 10, 4, 90, 20, 6], 1)
+    table = inference.marginal(tally, "drug", 0.9)
+    assert table.domain is CELLS.factors["drug"]
+    for x, label in enumerate(CELLS.factors["drug"].labels):
+        one = inference.total(tally, CELLS.weights(drug=label), 0.9)
+        row = (table.estimate[x], table.standard_error[x], table.low[x], table.high[x])
+        assert row == (one.value, one.standard_error, one.low, one.high)
+    marginal = CELLS.marginal(tally.law.estimate(tally), "drug")
+    np.testing.assert_allclose(table.estimate, marginal, atol=1e-12)
+    frame = table.to_pandas()
+    assert frame.index.name == "drug"
+    assert frame.index.tolist() == ["no", "yes", "often"]
+    assert frame.standard_error.tolist() == table.standard_error.tolist()
+    assert repr(table).split()[:5] == ["drug", "estimate", "standard", "error", "90%"]
+    with pytest.raises(ValueError, match="factor must be one of age, drug, got 'sex'"):
+        inference.marginal(tally, "sex")
+    with pytest.raises(TypeError, match="tally must be of a product domain"):
+        inference.marginal(uldp.RandomizedResponse(uldp.Domain(2), 1.0).tally([0, 1]), "age")
+
+
+def test_tables_of_a_product_have_its_factors_as_levels():
+    tally = uldp.UtilityOptimizedRR(CELLS, 1.0).simulate([60, 10, 4, 90, 20, 6], 1)
+    for table in (
+        inference.summary(tally),
+        inference.difference(tally, tally),
+        inference.stratified({"a": tally}, [1]),
+    ):
+        frame = table.to_pandas()
+        assert frame.index.names == ["age", "drug"]
+        assert frame.index.equals(CELLS.labelled(np.ones(6)).index)
+        assert frame.standard_error["30+", "yes"] == table.standard_error[4]
+
+
+def test_mean_squares_of_a_stratum_are_bounded():
+    """Exact, by the matrix: E D_yx² is affine in p, largest at a holder of another value."""
+    for name, make in MECHANISMS.items():
+        law = make(uldp.Domain(4, [0, 1]), 1.3)
+        rows = np.array([law.estimate(y[None]) for y in law.outputs])
+        squares = law.transition_matrix() @ rows**2
+        own = _own_squares(law)
+        np.testing.assert_allclose(own, np.diag(squares), err_msg=name)
+        others = squares[~np.eye(4, dtype=bool)].reshape(4, 3)
+        assert others.size
+        for x in range(4):
+            largest = max(squares[z, x] for z in range(4) if z != x)
+            assert law.decoder.null_variances[x] == pytest.approx(largest)
+
+
+def test_strata_by_hand():
+    """Two regions of noise-free answers: the score interval of the weighted share."""
+    law = uldp.RandomizedResponse(uldp.Domain(["no", "yes"]), 300.0)
+    tallies = {"north": uldp.Tally(law, 40, [36, 4]), "south": uldp.Tally(law, 10, [5, 5])}
+    table = inference.stratified(tallies, {"south": 0.75, "north": 0.25})
+    assert table.n == 50
+    T = 0.25 * 0.1 + 0.75 * 0.5
+    assert table.estimate[1] == pytest.approx(T)
+    variance = 0.25**2 * 0.1 * 0.9 / 39 + 0.75**2 * 0.5**2 / 9
+    assert table.standard_error[1] == pytest.approx(math.sqrt(variance))
+    largest, z = 0.75 * 50 / 10, stats.norm.ppf(0.975)
+    for end, sign in ((table.low[1], -1), (table.high[1], 1)):
+        away = abs(T - end) - 0.5 * largest / 50
+        assert away == pytest.approx(z * math.sqrt((largest * end - end**2) / 50))
+        assert (end - T) * sign > 0
+    series = pd.Series([0.25, 0.75], index=["north", "south"])[::-1]
+    assert inference.stratified(tallies, series).to_pandas().equals(table.to_pandas())
+    alone = inference.stratified({"north": tallies["north"], "south": tallies["south"]}, [1, 0])
+    assert alone.estimate[1] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("tallies", "shares", "error", "message"),
+    [
+        ({}, [], TypeError, "tallies must map one stratum or more"),
+        ([0], [1], TypeError, "tallies must map one stratum or more"),
+        ({"a": 0}, [1], TypeError, r"tallies\['a'\] must be a Tally"),
+        ({"a": [0]}, [1], ValueError, r"tallies\['a'\] must be of at least two reports"),
+        ({"a": [0, 1]}, [0.9], ValueError, "shares must sum to 1"),
+        ({"a": [0, 1]}, {"b": 1}, ValueError, "shares: 'b' is not a label"),
+        ({"a": [0, 1], "b": [0, 1]}, {"b": 1}, ValueError, "shares must hold a number for each"),
+        ({"a": [0, 1], "b": None}, [0.5, 0.5], ValueError, "tallies must be over the same values"),
+    ],
+)
+def test_wrong_strata(tallies, shares, error, message):
+    law = uldp.RandomizedResponse(uldp.Domain(2), 1.0)
+    other = uldp.RandomizedResponse(uldp.Domain(3), 1.0).tally([0, 1])
+    made = tallies
+    if isinstance(tallies, dict):
+        made = {
+            name: law.tally(one) if isinstance(one, list) else other if one is None else one
+            for name, one in tallies.items()
+        }
+    with pytest.raises(error, match=message):
+        inference.stratified(made, shares)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (5, 8), (3, 15)])
+def test_two_strata_cover_their_level(sizes):
+    """Exact, for true counts; the image of such counts is every entry of RR, RAPPOR, uRR, uRAP."""
+    law = uldp.RandomizedResponse(uldp.Domain(2), 300.0)
+    grid = np.linspace(0, 1, 41)
+    for w in (0.02, 0.1, 0.4, 0.75):
+        tables = [
+            inference.stratified(
+                {"a": uldp.Tally(law, n, [a, n - a]), "b": uldp.Tally(law, m, [b, m - b])},
+                [w, 1 - w],
+            )
+            for n, m in [sizes]
+            for a, b in itertools.product(range(n + 1), range(m + 1))
+        ]
+        low, high = (np.array([getattr(t, end)[0] for t in tables]) for end in ("low", "high"))
+        chances = [stats.binom.pmf(np.arange(n + 1), n, grid[:, None]) for n in sizes]
+        covered = [
+            np.outer(chances[0][i], chances[1][j]).ravel() @ held(low, high, w * p + (1 - w) * q)
+            for (i, p), (j, q) in itertools.product(enumerate(grid), repeat=2)
+        ]
+        assert min(covered) >= 0.9506
+        if sizes == (2, 2) and w == 0.4:
+            assert min(covered) == pytest.approx(0.9506, abs=1e-4)
+
+
+def test_simulated_strata():
+    """400 surveys, right 95% and more: below by chance in 1 of 10^5 seeds (4.4 deviations)."""
+    rng = np.random.default_rng(5)
+    laws = [MECHANISMS[name](CELLS, 1.0) for name in ("uRR", "uBD", "uRAP")]
+    each = rng.dirichlet(np.ones(6), 3)
+    shares, sizes = np.array([0.2, 0.5, 0.3]), (900, 400, 700)
+    truth = shares @ each
+    found = []
+    for _ in range(400):
+        parts = {
+            number: law.simulate(rng.multinomial(n, p), rng)
+            for number, (law, n, p) in enumerate(zip(laws, sizes, each, strict=True))
+        }
+        table = inference.stratified(parts, shares)
+        found.append(
+            [held(table.low, table.high, truth), table.estimate - truth, table.standard_error]
+        )
+    covered, errors, stated = np.array(found, dtype=float).transpose(1, 2, 0)
+    assert (covered.mean(axis=1) >= 0.95 - 4.4 * math.sqrt(0.05 * 0.95 / 400)).all()
+    assert (np.abs(errors.mean(axis=1)) <= 4.4 * errors.std(axis=1) / 20).all()
+    spread = np.sqrt((errors**2).mean(axis=1) / (stated**2).mean(axis=1))
+    assert (np.abs(spread - 1) <= 4.4 / math.sqrt(800)).all()
+
+
+PLACES = uldp.Domain(["park", "clinic", "elm", "oak"], ["clinic"])
+TAGGED = personalized.TaggedDomain(PLACES, ["home", "work"])
+GUESS = {"home": [0, 0, 0.5, 0.5]}
+
+
+@pytest.mark.parametrize(
+    "background", [None, {}, GUESS, {**GUESS, "work": {"park": 1, "clinic": 0, "elm": 0, "oak": 0}}]
+)
+@pytest.mark.parametrize("name", ["uRR", "uRAP", "uBD"])
+def test_shares_of_answers_and_their_errors(name, background):
+    """The estimate of Section 5, and its delta method with numerical derivatives."""
+    law = MECHANISMS[name](TAGGED, 1.0)
+    tally = law.simulate([3000, 500, 1000, 1500, 2000, 700], 1)
+    table = personalized.summary(law, tally, background)
+    r = law.estimate(tally)
+
+    def p_of(r: np.ndarray) -> np.ndarray:
+        return personalized.PersonalizedEstimate.of(TAGGED, r, background).p
+
+    np.testing.assert_allclose(table.estimate, p_of(r), atol=1e-12)
+    step = 1e-6
+    slopes = np.array([(p_of(r + step * e) - p_of(r - step * e)) / (2 * step) for e in np.eye(6)])
+    variances = np.diag(slopes.T @ inference.covariance(tally) @ slopes)
+    np.testing.assert_allclose(table.standard_error, np.sqrt(variances), rtol=1e-5)
+    assert (table.low < table.estimate).all()
+    assert (table.estimate < table.high).all()
+    bots = np.abs(r[TAGGED.bots])
+    pi = personalized.PersonalizedEstimate.of(TAGGED, r, background).pi
+    np.testing.assert_allclose(table.further["background_error"], bots @ np.maximum(pi, 1 - pi))
+    frame = table.to_pandas()
+    assert frame.index.tolist() == list(PLACES.labels)
+    assert frame.background_error.tolist() == table.further["background_error"].tolist()
+    assert "background\n" in repr(table)
+    assert "the last column, not in the intervals" in repr(table)
+    assert frame.sensitive.tolist() == [False, True, False, False]
+    scores = personalized.total(tally, background, {"park": 2, "oak": 1})
+    assert scores.value == pytest.approx(2 * table.estimate[0] + table.estimate[3])
+
+
+def test_shares_of_answers_where_nothing_is_known_cover_their_level():
+    """Exact, if the open answers are shared alike where they were hidden, also if most were."""
+    base = uldp.Domain(2)
+    for epsilon, n in ((1.0, 9), (4.0, 4)):
+        law = uldp.UtilityOptimizedRR(personalized.TaggedDomain(base, ["t"]), epsilon)
+        found, tallies = tallies_of(law, n)
+        tables = [personalized.summary(law, tally) for tally in tallies]
+        for hidden, share in itertools.product((0, 0.05, 0.5, 0.95), (0, 0.05, 0.3, 0.5)):
+            r = np.array([(1 - hidden) * share, (1 - hidden) * (1 - share), hidden])
+            low, high = ([getattr(t, end)[0] for t in tables] for end in ("low", "high"))
+            covered = chances_of(law, found, r) @ held(low, high, share)
+            assert covered >= 0.974
+            if (n, hidden, share) == (9, 0, 0.05):
+                assert covered == pytest.approx(0.9743, abs=1e-4)
+
+
+def test_a_table_of_answers_is_of_its_mechanism():
+    law = uldp.UtilityOptimizedRR(TAGGED, 1.0)
+    other = uldp.UtilityOptimizedRR(TAGGED, 2.0).tally([0, 1])
+    with pytest.raises(ValueError, match="tally must be of UtilityOptimizedRR"):
+        personalized.summary(law, other)
+    with pytest.raises(TypeError, match="must be a mechanism over a TaggedDomain"):
+        personalized.summary(uldp.UtilityOptimizedRR(PLACES, 1.0), other)

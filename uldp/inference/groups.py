@@ -1,0 +1,200 @@
+"""Shares within a group, marginals of several answers, and strata of known sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from uldp._numerics import checks
+from uldp._numerics.intervals import score
+from uldp.domain import Domain, Label, PerValue, ProductDomain, Weights, per_value, weights_of
+from uldp.estimators import empirical
+from uldp.inference.covariances import at_least_two, standard_errors
+from uldp.inference.tables import EstimateTable
+from uldp.inference.totals import Total, total, total_of
+from uldp.law import Law
+from uldp.tallies import Tally
+
+__all__ = ["marginal", "ratio", "stratified"]
+
+
+def ratio(tally: Tally, part: Weights, whole: Weights, confidence: float = 0.95) -> Total:
+    """Estimate a share within a group, or the mean score of a group.
+
+    It is R = Σ a(x) p(x) / Σ b(x) p(x), where b are the weights of the whole and a those of the
+    part: 1 for the values of the group and of the part of it, or a(x) = score · b(x).
+
+    The interval is Fieller's (1954) in principle: R is r where the total Σ (a(x) - r b(x)) p(x) is
+    0, so it reaches from the least to the largest r whose interval by `total` holds 0. It
+    misses R only where that of `total` misses 0.
+
+    By enumeration (3 values, 1 or 2 of them sensitive, ε = 1 and 6, n = 2, 4 and 10, shares to the
+    corners, for uRR, uRAP, uHR and sets of one size; RR to n = 35) a 95% interval that misses R is
+    given with a chance of at most 4.93%: under uRR with the first of three values sensitive, ε = 6,
+    n = 2, p = (0, 0.025, 0.975), for the second among the last two. Of the surveys that are not
+    refused at least 93.8% hold R, where at most half are: fewest under uRAP, ε = 1, n = 2.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of at least two reports.
+    part, whole : (k,) array_like, collection of labels, or mapping of label to float
+        a and b (see `total`). No b(x) is negative, and a(x) is 0 where b(x) is.
+    confidence : float, optional
+        The confidence of the interval, in (0, 1).
+
+    Returns
+    -------
+    Total
+        Its standard error is that of the linear expansion at the estimate.
+
+    Raises
+    ------
+    ValueError
+        If the whole may be empty: 0 is in the interval of its `total`.
+    """
+    estimate = at_least_two(tally)
+    domain = tally.law.domain
+    a = weights_of(domain, part, "part")
+    b = weights_of(domain, whole, "whole")
+    missed = 1 - checks.open_unit(confidence, "confidence")
+    inside = b > 0
+    if (b < 0).any() or not inside.any() or a[~inside].any():
+        raise ValueError("whole must be above 0 where part is not 0, and nowhere below")
+    mass = total_of(tally, b, missed)
+    if mass.low <= 0:
+        raise ValueError(
+            f"whole must have a share above 0, got a group which may be empty: of {tally.n} "
+            f"reports the interval at confidence {confidence:g} holds 0"
+        )
+    value = float(a @ estimate / (b @ estimate))
+    error = total_of(tally, a - value * b, missed).standard_error / mass.value
+    return Total(value, error, *interval_of_ratio(tally, a, b, missed))
+
+
+def interval_of_ratio(
+    tally: Tally, a: NDArray[np.float64], b: NDArray[np.float64], missed: float
+) -> tuple[float, float]:
+    """Return the interval of `ratio`; all ratios that there are where the whole may be empty."""
+    rates = a[b > 0] / b[b > 0]
+    least, most = float(rates.min()), float(rates.max())
+    mass = total_of(tally, b, missed)
+    if mass.low <= 0:
+        return least, most
+    estimate = empirical(tally)
+    nearest = min(max(float(a @ estimate / (b @ estimate)), least), most)
+
+    def beyond(r: float, side: int) -> float:
+        found = total_of(tally, a - r * b, missed)
+        return found.low if side else -found.high
+
+    def edge(end: float, side: int) -> float:
+        if beyond(end, side) <= 0:
+            return end
+        return brentq(beyond, end, nearest, (side,)) if beyond(nearest, side) < 0 else nearest
+
+    return edge(least, 1), edge(most, 0)
+
+
+def marginal(tally: Tally, factor: str, confidence: float = 0.95) -> EstimateTable:
+    """Return a table of the shares of one answer among several, a total for each of its values.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of at least two reports of a mechanism over a product domain.
+    factor : str
+        The name of the factor.
+    confidence : float, optional
+        The confidence of each interval, in (0, 1); `total` says how often they hold their shares.
+
+    Returns
+    -------
+    EstimateTable
+    """
+    checks.instance(tally, "tally", Tally)
+    domain = tally.law.domain
+    if not isinstance(domain, ProductDomain):
+        raise TypeError(f"tally must be of a product domain, got {domain!r}")
+    checks.choice(factor, "factor", domain.factors)
+    kept = domain.factors[factor]
+    rows = [total(tally, domain.weights(**{factor: [x]}), confidence) for x in kept.labels]
+    value, error, low, high = np.array([[*vars(row).values()] for row in rows]).T
+    return EstimateTable(kept, tally.n, float(confidence), value, error, low, high, called=factor)
+
+
+def stratified(
+    tallies: Mapping[Label, Tally], shares: PerValue, confidence: float = 0.95
+) -> EstimateTable:
+    """Estimate the shares in a population from surveys in its strata, such as regions.
+
+    Each stratum counts by its known share of the population, however many of it answered:
+    p̂ = Σ w_h p̂_h, and the variances add up with the squares of the w_h. The collector must know
+    who is of which stratum, and its share, from elsewhere; this is not an answer that is protected.
+
+    The interval of a share T holds, as that of `total`, p̂ itself and all T with abs(p̂ - T) ≤ z σ +
+    c. With N reports in all, p̂ is the mean of N numbers: a decoded report of stratum h times λ_h =
+    w_h N/n_h. Their mean square is at most Σ w_h λ_h (K_h + B_h p_h), where K_h and K_h + B_h are
+    the largest mean squares of a report of who has another value, and of who has this one. With the
+    largest λ_h B_h for all it is known at T, and σ² is at most this less T², over N. So an interval
+    is wider than it need be where strata answered out of proportion to their shares.
+
+    That is not proved, but enumerated: pairs of true counts of 2 to 15 reports with shares of 2% to
+    98%, of which every entry of RR, RAPPOR, uRR and uRAP is an image, and two surveys of 2 to 5
+    reports (3 values, ε from 1 to 8) also for uHR and sets of one size. Of 95% intervals at least
+    95.06% hold the share; fewest for true counts of two reports each, with p = 0 and 0.025.
+
+    Parameters
+    ----------
+    tallies : mapping of str or int to Tally
+        One for each stratum, of at least two reports, of different people, over the same values.
+        The mechanisms may differ.
+    shares : mapping of stratum to float, or array_like in the order of the strata
+        The w_h. They sum to 1.
+    confidence : float, optional
+        The confidence of each interval, in (0, 1).
+
+    Returns
+    -------
+    EstimateTable
+    """
+    if not isinstance(tallies, Mapping) or not tallies:
+        raise TypeError(f"tallies must map one stratum or more to tallies, got {tallies!r}")
+    strata = Domain([*tallies])
+    w = checks.distribution(per_value(strata, shares, "shares"), "shares", strata.size)
+    missed = 1 - checks.open_unit(confidence, "confidence")
+    estimates = [at_least_two(tallies[h], f"tallies[{h!r}]") for h in tallies]
+    each = [*tallies.values()]
+    domain = each[0].law.domain
+    for tally in each:
+        if tally.law.domain != domain:
+            raise ValueError(
+                f"tallies must be over the same values, got {domain!r} and {tally.law.domain!r}"
+            )
+    sizes = np.array([tally.n for tally in each])
+    n = int(sizes.sum())
+    w = w[:, np.newaxis]
+    times = w * n / sizes[:, np.newaxis]
+    others = np.array([tally.law.decoder.null_variances for tally in each])
+    slopes = np.array([_own_squares(tally.law) for tally in each]) - others
+    squares = (w * times * others).sum(axis=0), (times * slopes).max(axis=0)
+    jump = (times * [np.ptp(tally.law.decoder.ranges(), axis=1) for tally in each]).max(axis=0)
+    value = (w * estimates).sum(axis=0)
+    low, high = score(value, squares, jump, n, missed).T
+    errors = [standard_errors(tally) for tally in each]
+    error = np.sqrt((w**2 * np.square(errors)).sum(axis=0))
+    return EstimateTable(domain, n, float(confidence), value, error, low, high)
+
+
+def _own_squares(law: Law) -> NDArray[np.float64]:
+    """Return E D_yx² of the reports of who holds x, shape (k,), which a class has in common."""
+    squares = np.empty(law.domain.size)
+    for members in (law.sensitive, law.nonsensitive):
+        for x in members[:1]:
+            holder = np.zeros(squares.size)
+            holder[x] = 1
+            squares[members] = law.decoder.variances(holder)[x] + 1
+    return squares
