@@ -41,6 +41,7 @@ SET_USER = PersonalizedMechanism(uldp.UtilityOptimizedRappor(TAGGED, 1.0), {})
 SINGLE = uldp.UtilityOptimizedRR(uldp.Domain(["18-29", "30+"]), 1.0)
 DRUG = uldp.UtilityOptimizedRR(uldp.Domain(["no", "yes", "some"], ["yes"]), 1.0)
 PRODUCT = OneByOne({"age": SINGLE, "drug": DRUG})
+MANY = URR.simulate([3000, 4000, 5000], 1)
 TALLY = URR.tally([0, 1, 1, 2, 2, 2, 2])
 OF_COMMON = COMMON.tally([0, 1, 1, 2, 2, 3, 3])
 EVIDENCE = RAPPOR.evidence(RAPPOR.privatize(["no", "yes", "maybe", "maybe"] * 5, rng=1))
@@ -115,10 +116,15 @@ OF_TRUTH = {
     "inference.totals.difference.weights": lambda w: (
         inference.difference(TALLY, URR.tally([0, 0, 1, 2]), w).value
     ),
-    "inference.totals.personalized.weights": lambda w: (
+    "personalized.answers.total.weights": lambda w: (
         personalized.total(OF_COMMON, {"home": [0.2, 0.3, 0.5]}, w).value
     ),
-    "inference.totals.personalized.background": lambda p: (
+    "personalized.answers.summary.background": lambda p: (
+        personalized.summary(COMMON, OF_COMMON, {"home": p}).estimate
+    ),
+    "inference.groups.ratio.part": lambda w: inference.ratio(MANY, w, [1, 1, 1]).value,
+    "inference.groups.ratio.whole": lambda w: inference.ratio(MANY, ["yes"], w).value,
+    "personalized.answers.total.background": lambda p: (
         personalized.total(OF_COMMON, {"home": p}, ["yes"]).value
     ),
     "personalized.collector.estimate.background": lambda p: (
@@ -177,6 +183,7 @@ NOT_OF_A_DOMAIN = {
     "survey.attacks.unforged.interval": "the two ends of an interval",
     "mechanisms.base.Mechanism.estimate.start": "an option, handed on to likelihood.em",
     "privacy.osldp.decompose.sensitive": "positions of rows",
+    "inference.groups.stratified.shares": "one for each stratum",
     "privacy.repetition.Device.protected": "positions of reports",
     "personalized.population.SecretMaps.users": "one for each row of a table",
     "personalized.population.SecretMaps.tags": "one for each row of a table",
@@ -270,7 +277,7 @@ def test_a_label_that_is_missing_unknown_or_repeated_is_named(name):
         (pd.Series([*vector, 0], [*labels, last]), f"got {last!r} 2 times"),
         (pd.Series(vector), "0 is not a label"),
     ]
-    if not name.endswith(".weights"):
+    if not name.endswith((".weights", ".part", ".whole")):
         wrong += [
             (by_label.iloc[:-1], f"got none for {last!r}"),
             (by_label.iloc[:-1].to_dict(), f"got none for {last!r}"),

@@ -47,9 +47,12 @@ def calls_of_inference() -> list[Call]:
     tagged = personalized.TaggedDomain(uldp.Domain([*"abcde"], ["a"]), ["home"])
     common = uldp.UtilityOptimizedRR(tagged, 1.0)
     of_common = common.tally([0, 1, 5, 2])
+    many = URR.simulate(np.full(K, 1000), 1)
+    cells = uldp.Domain.product(age=2, drug=2)
+    of_cells = uldp.UtilityOptimizedRR(cells, 1.0).simulate([9, 9, 9, 9], 1)
     not_background = [
-        *(None, {}, 1, "home", ["home"], {"home": None}, {"work": UNIFORM}, {0: UNIFORM}),
-        *({"home": wrong} for wrong in distribution(K)),
+        *(1, "home", ["home"], {"work": UNIFORM}, {0: UNIFORM}),
+        *({"home": wrong} for wrong in distribution(K, optional=True)),
     ]
     not_reports = [*NOT_ARRAYS, None, 1.5, [0.5], [K], [-1], ["a"], [True], ELSEWHERE.tally([0])]
     return [
@@ -78,6 +81,41 @@ def calls_of_inference() -> list[Call]:
             tally=(of_common, [*not_tallies, tally, common.tally([]), common.tally([1])]),
             background=({"home": UNIFORM}, not_background),
             weights=weighted,
+            confidence=level,
+        ),
+        call(
+            personalized.summary,
+            {**of_tally, "law": "common|law"},
+            law=(common, [*NOT_MECHANISMS, URR]),
+            tally=(of_common, [*not_tallies, tally, common.tally([]), common.tally([1])]),
+            background=({"home": UNIFORM}, not_background),
+            confidence=level,
+        ),
+        call(
+            inference.ratio,
+            {**of_tally, "part": "part|whole"},
+            tally=(many, [*not_tallies, empty, alone]),
+            part=(UNIFORM, weights()),
+            whole=(UNIFORM, [*weights(), -np.array(UNIFORM), np.zeros(K)]),
+            confidence=level,
+        ),
+        call(
+            inference.marginal,
+            of_tally,
+            tally=(of_cells, [*not_tallies, tally, of_cells.law.tally([])]),
+            factor=("age", [*NOT_STRINGS, "", "Age"]),
+            confidence=level,
+        ),
+        call(
+            inference.stratified,
+            tallies=(
+                {"a": tally, "b": tally},
+                [
+                    *(None, 1, [], {}, tally, [tally], {"a": tally, "b": of_others}),
+                    *({"a": tally, "b": wrong} for wrong in two[1]),
+                ],
+            ),
+            shares=([0.5, 0.5], distribution(2)),
             confidence=level,
         ),
         call(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from uldp._numerics import checks
 from uldp._numerics.intervals import score
-from uldp.domain import Domain, Label, PerValue, ProductDomain, Weights, per_value, weights_of
+from uldp.domain import Domain, Label, ProductDomain, Weights, per_value, weights_of
 from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors
 from uldp.inference.tables import EstimateTable
@@ -127,7 +127,9 @@ def marginal(tally: Tally, factor: str, confidence: float = 0.95) -> EstimateTab
 
 
 def stratified(
-    tallies: Mapping[Label, Tally], shares: PerValue, confidence: float = 0.95
+    tallies: Mapping[Label, Tally],
+    shares: ArrayLike | Mapping[Label, float],
+    confidence: float = 0.95,
 ) -> EstimateTable:
     """Estimate the shares in a population from surveys in its strata, such as regions.
 
