@@ -855,7 +855,7 @@ def test_surveys_and_tallies_are_files(tmp_path):
 def test_an_open_file_is_no_collection_of_messages(tmp_path):
     (tmp_path / "messages").write_bytes(ASKED.privatize("sure", "a", rng=1) * 2)
     with (tmp_path / "messages").open("rb") as file:
-        with pytest.raises(TypeError, match="messages must not be a file"):
+        with pytest.raises(TypeError, match=r"wire\.split\(file, .*, got BufferedReader"):
             ASKED.read(file)
         found = ASKED.read(wire.split(file, ASKED.longest_message()))
     assert found.tallies["sure"].n == 2

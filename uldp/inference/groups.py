@@ -81,8 +81,7 @@ def interval_of_ratio(
     """Return the interval of `ratio`; all ratios that there are where the whole may be empty."""
     rates = a[b > 0] / b[b > 0]
     least, most = float(rates.min()), float(rates.max())
-    mass = total_of(tally, b, missed)
-    if mass.low <= 0:
+    if total_of(tally, b, missed).low <= 0:
         return least, most
     estimate = empirical(tally)
     nearest = min(max(float(a @ estimate / (b @ estimate)), least), most)

@@ -29,11 +29,9 @@ __all__ = ["add_survey_commands"]
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high")
-STANDARD_INPUT = "-"
 MOST_UNPACKED = 2**34
 """No .gz file may hold more bytes: they need no memory, but time."""
 MOST_NAMED = 20
-TOO_MUCH_REFUSED = 1
 
 
 def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -210,7 +208,7 @@ def _tally(given: argparse.Namespace) -> int | None:
     if nothing or refused.total() + reading.impossible > allowed:
         why = "no report was accepted" if nothing else f"more than {most:.2%} was refused"
         print(f"uldp: nothing is written: {why} (see --most-refused)", file=sys.stderr)
-        return TOO_MUCH_REFUSED
+        return 1
     _write(reading.tallies, given.out)
     return None
 
@@ -228,7 +226,7 @@ def _messages(
     if not names:
         raise ValueError("FILE must be one or more, got none")
     for name in names:
-        if name.startswith("-") and name != STANDARD_INPUT:
+        if name.startswith("-") and name != "-":
             raise ValueError(
                 f"FILE must not begin with a minus, got {name!r}: options stand before the survey, "
                 f"and a file of this name is ./{name}"
@@ -246,9 +244,7 @@ def _once(names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
     read: dict[tuple[int, int], str] = {}
     for name in names:
         opened = (
-            os.fdopen(0, "rb", closefd=False)
-            if name == STANDARD_INPUT
-            else checks.regular_file(name, "FILE")
+            os.fdopen(0, "rb", closefd=False) if name == "-" else checks.regular_file(name, "FILE")
         )
         with opened as file:
             status = os.fstat(file.fileno())

@@ -329,14 +329,11 @@ class Survey:
         refused: Counter[Reason],
     ) -> Reading:
         """Read messages; what is refused is counted before the next message is asked for."""
-        if hasattr(messages, "read"):
+        not_many = isinstance(messages, BytesLike | str) or hasattr(messages, "read")
+        if not_many or not isinstance(messages, Iterable):
             raise TypeError(
-                "messages must not be a file, whose lines are none: uldp.survey.wire.split(file, "
-                "survey.longest_message()) gives those that it holds"
-            )
-        if isinstance(messages, BytesLike | str) or not isinstance(messages, Iterable):
-            raise TypeError(
-                "messages must be a collection of bytes, such as a list, got "
+                "messages must be a collection of bytes, such as a list or what "
+                "uldp.survey.wire.split(file, survey.longest_message()) finds in a file, got "
                 f"{type(messages).__name__}"
             )
         most = checks.whole(max_reports, "max_reports", least=1)
