@@ -1,117 +1,207 @@
-// The script of example.html: it asks the questions of survey.json, and sends a message for each
-// that is answered. What was made is kept until the server has taken it, and never made again.
+// The script of example.html: it asks the questions of survey.json, and sends one message for each
+// that is answered. A message is kept until the server has taken it, and none is made twice.
 
-import { parseSurvey } from "./uldp.mjs";
+import { parseSurvey, SurveyError } from "./uldp.mjs";
+import { promiseOf, totalOf } from "./promise.mjs";
 
+const MOST_EPSILON = 5; // a survey that tells more of a person is not asked
+const PATIENCE = 20_000; // milliseconds that the server has to take a message
+const MOST_BUTTONS = 8; // among more answers one chooses from a menu
 const TAKEN = "taken";
-const form = document.querySelector("form");
+const SAID = {
+  wait: "One moment ...",
+  sent: "Sent. Thank you!",
+  answered: "You have answered. Thank you!",
+  elsewhere: "You have answered in another tab. Thank you!",
+  silent: "You are not asked this time. Thank you!",
+  nothing: "Nothing is chosen, and nothing was sent.",
+  waiting:
+    "Not everything was sent. It is kept on this device, and sent when you open this page again " +
+    "or press Send.",
+  unknown: "The server does not know this link. Please use the one that you were given.",
+  insecure:
+    "This address does not begin with https, so that others could read and change what you see. " +
+    "Nothing was sent.",
+  unreachable: "The survey cannot be reached. Please come back later. Nothing was sent.",
+  round:
+    "This link does not say which time you are asked. Please use the one that you were given. " +
+    "Nothing was sent.",
+  storage:
+    "This browser keeps nothing for the page: its storage is full or blocked, as in some private " +
+    "windows. So that you answer only once, nothing new was sent.",
+  other: "You cannot answer here. Nothing new was sent.",
+};
 
+const form = document.querySelector("form");
 const say = (text) => {
   document.querySelector("[role=status]").textContent = text;
 };
-
 const inOneTab = (action) => navigator.locks.request("survey", action);
-const labelsOf = ({ labels }) => (Array.isArray(labels) ? labels : [...Array(labels).keys()]);
-const nameOf = (number) => `question ${number}`; // no name of a property of the form
 
-function fieldset(question) {
-  const set = document.createElement("fieldset");
-  const legend = document.createElement("legend");
-  legend.textContent = question.name;
-  set.append(legend);
-  labelsOf(question).forEach((text, place) => {
-    const label = document.createElement("label");
-    const input = document.createElement("input");
-    Object.assign(input, { type: "radio", name: nameOf(question.number), value: place });
-    label.append(input, ` ${text}`);
-    set.append(label);
-  });
-  return set;
+function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
 }
 
-/** What was made for a survey and a round, by the number of its question: a message, or "taken". */
+// --- questions -----------------------------------------------------------------------------------
+
+const labelsOf = ({ labels }) => (Array.isArray(labels) ? labels : [...Array(labels).keys()]);
+const nameOf = ({ number }, part) => `question ${number} ${part}`; // no property of the form
+
+/** What is to be chosen: an answer, or one of each factor; and, with tags, whether it is private. */
+function partsOf(question) {
+  const { factors, tags } = question;
+  const parts = factors ?? [{ labels: labelsOf(question) }];
+  if (!tags.length) return parts;
+  const labels = ["no", ...tags.map((tag) => `yes: ${tag}`)];
+  return [...parts, { name: "Is this answer private to you?", labels }];
+}
+
+function choices(name, heading, labels) {
+  if (labels.length > MOST_BUTTONS) {
+    const options = labels.map((label, value) => make("option", { value }, `${label}`));
+    return [make("select", { name, ariaLabel: heading }, make("option", { value: "" }), ...options)];
+  }
+  return labels.map((label, value) =>
+    make("label", {}, make("input", { type: "radio", name, value }), `${label}`),
+  );
+}
+
+function fieldset(question) {
+  const parts = partsOf(question).map(({ name, labels }, part) => {
+    const shown = choices(nameOf(question, part), name ?? question.text, labels);
+    const tag = name === undefined ? "div" : "fieldset";
+    return make(tag, {}, ...(name === undefined ? [] : [make("legend", {}, name)]), ...shown);
+  });
+  const promise = make("p", {}, promiseOf(question));
+  return make("fieldset", {}, make("legend", {}, question.text), ...parts, promise);
+}
+
+/** What is chosen for a question: how much of it, the answer, and whether that is private. */
+function chosenFor(question, data) {
+  const parts = partsOf(question);
+  const places = parts.map((_, part) => data.get(nameOf(question, part)) || undefined);
+  const given = places.filter((place) => place !== undefined).length;
+  const tag = question.tags.length ? question.tags[places.pop() - 1] : undefined;
+  const cell = places.reduce((at, place, part) => at * parts[part].labels.length + Number(place), 0);
+  const answer = labelsOf(question)[cell];
+  const secrets = new Map(tag === undefined ? [] : [[answer, tag]]);
+  return { question, answer, secrets, isBegun: given > 0, isWhole: given === parts.length };
+}
+
+// --- messages ------------------------------------------------------------------------------------
+
+/** What was made for each round and question: the bytes of a message, or that it was taken. */
 class Outbox {
-  constructor(survey, round) {
-    this.key = JSON.stringify(["uldp example", survey.id, round]);
+  constructor(survey) {
+    this.key = `outbox ${survey.id}`;
   }
 
   get made() {
     return JSON.parse(localStorage.getItem(this.key) ?? "{}");
   }
 
-  put(number, content) {
-    localStorage.setItem(this.key, JSON.stringify({ ...this.made, [number]: content }));
+  put(slot, content) {
+    localStorage.setItem(this.key, JSON.stringify({ ...this.made, [slot]: content }));
   }
 
   get waiting() {
     return Object.entries(this.made).filter(([, content]) => content !== TAKEN);
   }
-
-  get isOver() {
-    return Object.keys(this.made).length > 0 && this.waiting.length === 0;
-  }
 }
 
-async function send(survey, time, outbox, chosen) {
-  for (const question of survey.questions) {
-    const place = chosen.get(nameOf(question.number));
-    if (place === null || question.number in outbox.made) continue;
-    const answer = labelsOf(question)[place];
-    const message = survey.privatize(question.name, answer, time);
-    outbox.put(question.number, [...message]);
-  }
-  const address = survey.repeat ? `messages?round=${time.round}` : "messages";
-  for (const [number, message] of outbox.waiting) {
+/** Send what waits, with the token of this link; return whether the server refused that. */
+async function deliver(survey, outbox) {
+  const sent = outbox.waiting.map(async ([slot, message]) => {
+    const query = new URLSearchParams(location.search);
+    if (survey.repeat) query.set("round", slot.split(" ")[0]);
+    const signal = AbortSignal.timeout(PATIENCE);
     const body = Uint8Array.from(message);
-    const posted = fetch(address, { method: "POST", body });
-    const isTaken = await posted.then(({ ok }) => ok, () => false);
-    if (isTaken) outbox.put(number, TAKEN);
-  }
+    const posted = fetch(`messages?${query}`, { method: "POST", body, signal });
+    const { ok, status } = await posted.catch(() => ({ ok: false }));
+    if (ok) outbox.put(slot, TAKEN);
+    return status === 403;
+  });
+  return (await Promise.all(sent)).includes(true);
+}
+
+// --- the page ------------------------------------------------------------------------------------
+
+function explain(error) {
+  console.error(error); // it names places and reasons, never an answer
+  if (error instanceof SurveyError) return `${SAID.other} (${error.message})`;
+  return error instanceof DOMException ? SAID.storage : SAID.other;
 }
 
 async function start() {
-  const response = await fetch("survey.json");
-  const survey = parseSurvey(await response.arrayBuffer());
-  const asked = new URLSearchParams(location.search).get("round");
-  const round = survey.repeat ? Number(asked) : null;
+  say(SAID.wait);
+  if (!isSecureContext) return say(SAID.insecure);
+  const response = await fetch("survey.json").catch(console.error);
+  if (!response?.ok) return say(SAID.unreachable);
+  const survey = parseSurvey(await response.arrayBuffer(), { mostEpsilon: MOST_EPSILON });
+  const round = survey.repeat ? Number(new URLSearchParams(location.search).get("round")) : 1;
+  if (!(round >= 1 && round <= (survey.repeat?.rounds ?? 1))) return say(SAID.round);
   const time = { storage: localStorage, ...(survey.repeat && { round }) };
-  if (!(await inOneTab(() => survey.takesPart(time)))) {
-    return say("You are not asked this time. Thank you!");
-  }
-  const outbox = new Outbox(survey, round);
-  const sets = survey.questions.map(fieldset);
-  const show = (text) => {
-    sets.forEach((set, number) => {
-      set.disabled = number in outbox.made;
-    });
-    form.hidden = outbox.isOver;
-    const isLeft = outbox.waiting.length > 0;
-    say(isLeft ? "Not everything was sent. Please press Send again." : text);
+  const outbox = new Outbox(survey);
+  const isAsked = await inOneTab(() => survey.takesPart(time));
+  const sets = new Map(survey.questions.map((question) => [question, fieldset(question)]));
+  const slotOf = ({ number }) => `${round} ${number}`;
+  const open = () => survey.questions.filter((question) => !sets.get(question).disabled);
+
+  /** Close the questions that are answered; return how many were open until now. */
+  const close = () => {
+    const { made } = outbox;
+    const news = open().filter((question) => slotOf(question) in made);
+    for (const question of news) sets.get(question).disabled = true;
+    form.hidden = !isAsked || !(open().length || outbox.waiting.length);
+    return news.length;
+  };
+  /** Send what waits, and say what has become of it; the text, if all was taken. */
+  const finish = async (text) => {
+    const isUnknown = await deliver(survey, outbox);
+    close();
+    if (outbox.waiting.length) return say(isUnknown ? SAID.unknown : SAID.waiting);
+    const left = open().map((question) => `“${question.text}”`);
+    const isPart = isAsked && left.length > 0 && left.length < sets.size;
+    say(isPart ? `${text} You may still answer ${left.join(", ")}, or leave it out.` : text);
   };
   const submit = async () => {
-    if (outbox.isOver) return show("You have answered. Thank you!");
-    const chosen = new FormData(form);
+    const isElsewhere = close() > 0;
+    const data = new FormData(form);
+    const begun = open().map((question) => chosenFor(question, data)).filter((one) => one.isBegun);
+    const half = begun.find((one) => !one.isWhole);
+    if (half) return say(`Please complete “${half.question.text}”. Nothing was sent.`);
+    if (!begun.length && !outbox.waiting.length) {
+      return say(isElsewhere ? SAID.elsewhere : SAID.nothing);
+    }
+    say(SAID.wait);
     form.hidden = true;
-    say("One moment ...");
-    let text = "Nothing is chosen, and nothing was sent.";
+    let text = SAID.sent;
     try {
-      await send(survey, time, outbox, chosen);
+      for (const { question, answer, secrets } of begun) {
+        const message = survey.privatize(question.name, answer, { ...time, secrets });
+        outbox.put(slotOf(question), [...message]);
+      }
     } catch (error) {
-      console.error(error);
-      text = "Your answer cannot be protected here, and nothing was sent.";
+      text = explain(error);
     }
     form.reset();
-    show(outbox.isOver ? "Sent. Thank you!" : text);
+    await finish(text);
   };
-  document.querySelector("form > div").append(...sets);
+  const inTurn = (action) => inOneTab(action).catch((error) => say(explain(error)));
+  document.querySelector("form > div").append(...sets.values());
+  document.querySelector("form > p").textContent = totalOf(survey);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    inOneTab(submit).catch(console.error);
+    inTurn(submit);
   });
-  show(outbox.isOver ? "You have answered. Thank you!" : "");
+  addEventListener("storage", () => close() && say(SAID.elsewhere));
+  addEventListener("online", () => outbox.waiting.length && inTurn(() => finish(SAID.sent)));
+  const isAnswered = close() > 0;
+  const greeting = isAnswered ? SAID.answered : "";
+  say(greeting);
+  await inTurn(() => finish(isAsked ? greeting : SAID.silent));
 }
 
-start().catch((error) => {
-  console.error(error);
-  say("You cannot answer here. Nothing was sent.");
-});
+start().catch((error) => say(explain(error)));

@@ -1,0 +1,23 @@
+// The script of notice.html: it says what the survey in survey.json promises.
+
+import { parseSurvey } from "./uldp.mjs";
+import { promiseOf, totalOf } from "./promise.mjs";
+
+const say = (id, ...content) => document.getElementById(id).replaceChildren(...content);
+
+function paragraph(question) {
+  const element = document.createElement("p");
+  const text = document.createElement("q");
+  text.textContent = question.text;
+  element.append(text, ` ${promiseOf(question, Infinity)}`);
+  return element;
+}
+
+try {
+  const survey = parseSurvey(await (await fetch("survey.json")).arrayBuffer());
+  say("questions", ...survey.questions.map(paragraph));
+  say("total", totalOf(survey));
+} catch (error) {
+  console.error(error);
+  say("questions", "The survey cannot be read. Please do not answer it.");
+}

@@ -1,0 +1,54 @@
+// What a survey tells of a person, in words made from its file: for example.html and notice.html.
+
+const SHOWN = 8; // of a long list of answers, in one line
+const GUESSES = [0.1, 0.5];
+
+/** Bounds are rounded up. */
+const upwards = (format) => new Intl.NumberFormat("en", { roundingMode: "ceil", ...format });
+const growth = upwards({ maximumSignificantDigits: 3 });
+const percent = upwards({ style: "percent" });
+
+/** How much a guess may gain: ε in words. */
+const oddsOf = (epsilon) => `at most ${growth.format(Math.exp(epsilon))} times as high`;
+
+/** The chance that an answer which is not protected is sent as it is. */
+function shownChance({ mechanism, decisions }) {
+  if (mechanism === "uBD") {
+    return decisions.reduce((sum, { weight, hidden }) => sum + weight[0] * hidden[1], 0);
+  }
+  return decisions.shown ? decisions.shown[0] : decisions.replaced[1];
+}
+
+/** Which answers to a question are protected, how well, and what may be seen of the others. */
+export function promiseOf(question, most = SHOWN) {
+  const { labels, sensitiveValues, size, tags, epsilon } = question;
+  if (!sensitiveValues.length) return "Not protected: your answer is sent as it is.";
+  const isAll = sensitiveValues.length === size;
+  const texts = sensitiveValues.slice(0, sensitiveValues.length - tags.length);
+  const named = texts.slice(0, most).map((x) => `“${labels[x] ?? x}”`);
+  if (texts.length > most) named.push(`${texts.length - most} more`);
+  if (tags.length) named.push("any answer that you call private");
+  const which = isAll ? "every answer" : new Intl.ListFormat("en").format(named);
+  const kept = `Protected: ${which}. One message makes the odds of a guess ${oddsOf(epsilon)}.`;
+  if (isAll) return kept;
+  const shown = percent.format(shownChance(question));
+  return `${kept} Any other answer is sent as it is in ${shown} of all cases.`;
+}
+
+/** What all that a device sends tells together, with examples. */
+export function totalOf({ epsilon, questions, repeat }) {
+  if (questions.every(({ sensitiveValues }) => !sensitiveValues.length)) {
+    return "Nothing in this survey is protected.";
+  }
+  const { keep, rounds, reports } = repeat ?? { rounds: 1, reports: 1 };
+  const again =
+    keep === "first"
+      ? `This is asked ${rounds} times, and the same messages are sent each time. `
+      : `This is asked ${rounds} times, of which your device answers ${reports}. `;
+  const isOne = questions.length * reports === 1;
+  const messages = isOne ? "Your message makes" : "All your messages together make";
+  const after = (before) => 1 / (1 + (1 / before - 1) * Math.exp(-epsilon));
+  const steps = GUESSES.map((p) => `${percent.format(p)} becomes ${percent.format(after(p))}`);
+  const odds = `${oddsOf(epsilon)}: a guess of ${steps.join(", one of ")}, at most`;
+  return `${rounds > 1 ? again : ""}${messages} the odds of a guess about what is protected ${odds}.`;
+}

@@ -1,0 +1,632 @@
+"""The pages for participants, in Chromium: what is asked, said, sent, kept and sent again."""
+
+import math
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+from test_client import WAYS
+from test_pages import EXECUTABLE
+from test_surveys import PLACES
+
+import uldp
+from uldp.survey.surveys import Survey
+
+CLIENT = Path(__file__).parents[1] / "client"
+KINDS = {".html": "text/html; charset=utf-8", ".mjs": "text/javascript", ".css": "text/css"}
+CUT = 0
+"""Instead of a status: the connection ends before the answer."""
+
+MOOD = uldp.Domain(["good", "fair", "bad"], sensitive=["bad"])
+SURE = uldp.UtilityOptimizedRR(MOOD, 40.0)
+"""Its reports are the answers, but for one of 10^17."""
+
+NOTHING = "Nothing is chosen, and nothing was sent."
+SENT = "Sent. Thank you!"
+CONSTANTS = {"MOST_EPSILON": "5", "PATIENCE": "20_000"}
+ANSWERED = "You have answered. Thank you!"
+WAITING = "Not everything was sent."
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if EXECUTABLE is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+        chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
+        yield chrome
+        chrome.close()
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    """One that keeps nothing of another."""
+    context = browser.new_context()
+    context.set_default_timeout(10_000)
+    yield context.new_page()
+    context.close()
+
+
+class Service(BaseHTTPRequestHandler):
+    """What a survey page needs of a server: files, and a place to send messages to."""
+
+    survey: Survey
+    set: dict[str, str]
+    statuses: list[int]
+    delay = 0.0
+    came: list[bytes]
+    taken: list[bytes]
+    addresses: list[str]
+
+    def do_GET(self) -> None:
+        name = self.path.strip("/").partition("?")[0]
+        path = CLIENT / name
+        data = path.read_bytes() if path.is_file() else b""
+        if name == "survey.json":
+            data = self.survey.to_json().encode()
+        if name == "example.mjs":
+            data = self.with_constants(data.decode()).encode()
+        self.send_response(200 if data else 404)
+        self.send_header("Content-Type", KINDS.get(path.suffix, "application/json"))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def with_constants(self, script: str) -> str:
+        for name, value in self.set.items():
+            line = f"const {name} = {CONSTANTS[name]};"
+            assert line in script
+            script = script.replace(line, f"const {name} = {value};")
+        return script
+
+    def do_POST(self) -> None:
+        self.addresses.append(self.path)
+        self.came.append(self.rfile.read(int(self.headers["Content-Length"])))
+        message = self.came[-1]
+        status = self.statuses.pop(0) if self.statuses else 204
+        time.sleep(self.delay)
+        if status in (CUT, 204):
+            self.taken.append(message)
+        if status == CUT:
+            self.close_connection = True
+            return
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+    @classmethod
+    def counts(cls) -> dict[str, list[int]]:
+        """Tallies of what was taken, each message once."""
+        reading = cls.survey.read(dict.fromkeys(cls.taken))
+        assert not reading.refused
+        return {name: tally.counts.tolist() for name, tally in reading.tallies.items()}
+
+
+@pytest.fixture
+def service() -> Iterator[tuple[str, type[Service]]]:
+    """A survey of two questions, on a page that asks any."""
+    content: dict[str, Any] = {name: [] for name in ("statuses", "came", "taken", "addresses")}
+    content["survey"] = Survey("page", dict.fromkeys(("today", "week"), SURE))
+    content["set"] = {"MOST_EPSILON": "1e9"}
+    handler = type("Handler", (Service,), content)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", handler
+        server.shutdown()
+
+
+def choose(tab: Page, **answers: str) -> None:
+    for question, answer in answers.items():
+        group = tab.get_by_role("group", name=question, exact=True)
+        menu = group.get_by_role("combobox")
+        if menu.count():
+            menu.select_option(answer)
+        else:
+            group.get_by_label(answer, exact=True).check()
+
+
+def press_send(tab: Page, said: str) -> None:
+    tab.get_by_role("status").evaluate("status => status.replaceChildren()")
+    tab.get_by_role("button", name="Send").click()
+    tab.get_by_text(said).wait_for()
+
+
+def status_of(tab: Page) -> str:
+    """What the page says, when it has made up its mind."""
+    status = tab.get_by_role("status")
+    status.filter(has_not_text="One moment").wait_for(state="attached")
+    return status.inner_text()
+
+
+# --- what is asked -------------------------------------------------------------------------------
+
+
+def test_it_sends_what_is_answered_once_and_asks_for_the_rest(tab, service):
+    address, handler = service
+    tab.goto(f"{address}/example.html")
+    press_send(tab, NOTHING)
+    choose(tab, today="fair")
+    press_send(tab, f"{SENT} You may still answer “week”, or leave it out.")
+    assert handler.counts() == {"today": [0, 1, 0], "week": [0, 0, 0]}
+    tab.reload()
+    tab.get_by_text(f"{ANSWERED} You may still answer “week”").wait_for()
+    assert tab.get_by_role("group", name="today").get_by_label("good").is_disabled()
+    press_send(tab, NOTHING)
+    choose(tab, week="good")
+    press_send(tab, SENT)
+    assert not tab.get_by_role("button", name="Send").is_visible()
+    tab.reload()
+    tab.get_by_text(ANSWERED).wait_for()
+    assert not tab.get_by_role("button", name="Send").is_visible()
+    assert handler.counts() == {"today": [0, 1, 0], "week": [1, 0, 0]}
+    assert len(handler.came) == 2
+
+
+def test_it_asks_by_text_by_factor_and_for_secrets(tab, service):
+    """And from a menu, where there are many answers, or numbers alone."""
+    address, handler = service
+    cells = uldp.Domain.product(
+        age=["young", "old"], drug=["none", "some", "much"], sensitive=["young, much"]
+    )
+    laws = {
+        "mood": MOOD,
+        "drugs": cells,
+        "place": PLACES,
+        "number": uldp.Domain(9, [0]),
+    }
+    questions = {name: uldp.UtilityOptimizedRR(domain, 40.0) for name, domain in laws.items()}
+    handler.survey = Survey("page", questions, texts={"mood": "How are you today?"})
+    tab.goto(f"{address}/example.html")
+    choose(tab, **{"How are you today?": "bad", "drug": "some", "number": "8"})
+    press_send(tab, "Please complete “drugs”. Nothing was sent.")
+    choose(tab, age="old")
+    label = PLACES.labels[1]
+    choose(tab, place=label)
+    press_send(tab, "Please complete “place”. Nothing was sent.")
+    assert not handler.came
+    choose(tab, **{"Is this answer private to you?": f"yes: {PLACES.tags[-1]}"})
+    press_send(tab, SENT)
+    found = {name: counts.index(1) for name, counts in handler.counts().items()}
+    bot = PLACES.size - 1
+    assert found == {"mood": 2, "drugs": 4, "place": bot, "number": 8}
+
+
+def test_an_answer_that_is_not_private_stays(tab, service):
+    address, handler = service
+    handler.survey = Survey("page", {"place": uldp.UtilityOptimizedRR(PLACES, 40.0)})
+    tab.goto(f"{address}/example.html")
+    choose(tab, place=PLACES.labels[1])
+    choose(tab, **{"Is this answer private to you?": "no"})
+    press_send(tab, SENT)
+    assert handler.counts()["place"].index(1) == 1
+
+
+def test_questions_may_have_any_name(tab, service):
+    """Such as those of what a form can do, which an input of that name would hide."""
+    address, handler = service
+    names = ["reset", "addEventListener", "append", "hidden", "elements", "<b>x</b>", "__proto__"]
+    handler.survey = Survey("page", dict.fromkeys(names, SURE))
+    tab.goto(f"{address}/example.html")
+    choose(tab, **dict.fromkeys(names, "good"))
+    tab.get_by_role("button", name="Clear").click()
+    assert tab.locator("input:checked").count() == 0
+    choose(tab, **dict.fromkeys(names, "good"))
+    press_send(tab, SENT)
+    assert handler.counts() == {name: [1, 0, 0] for name in names}
+
+
+# --- what is promised ----------------------------------------------------------------------------
+
+
+def upwards(share: float) -> str:
+    return f"{math.ceil(100 * share - 1e-9)}%"
+
+
+def odds(epsilon: float) -> str:
+    digits = 2 - math.floor(epsilon / math.log(10))
+    growth = math.ceil(math.exp(epsilon) * 10**digits) / 10**digits
+    shown = f"{growth:,.{max(digits, 0)}f}"
+    return f"at most {shown.rstrip('0').rstrip('.') if '.' in shown else shown} times as high"
+
+
+def examples(epsilon: float) -> str:
+    low, even = (upwards(1 / (1 + (1 / p - 1) * math.exp(-epsilon))) for p in (0.1, 0.5))
+    return f": a guess of 10% becomes {low}, one of 50% becomes {even}, at most."
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_each_question_says_what_it_promises(tab, service, epsilon):
+    """Of every mechanism, from its law; and the sum for the person."""
+    address, handler = service
+    answers = uldp.Domain(["a", "b", "c", "d", "e"], sensitive=["b", "d"])
+    questions = {name: make(answers, epsilon) for name, make in uldp.mechanisms.MECHANISMS.items()}
+    questions["open"] = uldp.UtilityOptimizedRR(uldp.Domain(3), epsilon)
+    questions["place"] = uldp.UtilityOptimizedRappor(PLACES, epsilon)
+    many = uldp.Domain(12, range(10))
+    questions["many"] = uldp.UtilityOptimizedRR(many, epsilon)
+    handler.survey = Survey("page", questions)
+    said: dict[str, str] = {}
+    for name, mechanism in questions.items():
+        which = "“b” and “d”"
+        if name == "place":
+            hidden = ["clinic"]
+            which = " and ".join([*(f"“{x}”" for x in hidden), "any answer that you call private"])
+        if name == "many":
+            which = ", ".join(f"“{x}”" for x in range(8)) + ", and 2 more"
+        is_all = not mechanism.nonsensitive.size
+        said[name] = (
+            f"Protected: {'every answer' if is_all else which}. "
+            f"One message makes the odds of a guess {odds(epsilon)}."
+        )
+        if not is_all:
+            shown = upwards(mechanism.revealed_share)
+            said[name] += f" Any other answer is sent as it is in {shown} of all cases."
+    said["open"] = "Not protected: your answer is sent as it is."
+    total = odds(len(questions) * epsilon) + examples(len(questions) * epsilon)
+    tab.goto(f"{address}/example.html")
+    assert status_of(tab) == ""
+    for name, promise in said.items():
+        assert tab.get_by_role("group", name=name, exact=True).locator("p").inner_text() == promise
+    of_person = (
+        f"All your messages together make the odds of a guess about what is protected {total}"
+    )
+    assert tab.locator("form > p").inner_text() == of_person
+    tab.goto(f"{address}/notice.html")
+    tab.get_by_text(of_person).wait_for()
+    told = tab.locator("#questions p").all_inner_texts()
+    said["many"] = said["many"].replace("“7”, and 2 more", "“7”, “8”, and “9”")
+    assert told == [f"{name} {promise}" for name, promise in said.items()]
+
+
+def test_what_is_not_protected_or_asked_again_is_said(tab, service):
+    address, handler = service
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3), 1.0)
+    handler.survey = Survey("open", {"q": mechanism})
+    tab.goto(f"{address}/notice.html")
+    tab.get_by_text("Nothing in this survey is protected.").wait_for()
+    twice = uldp.UtilityOptimizedRR(MOOD, 1.0)
+    for way, (said, reports) in {
+        "first": ("This is asked 2 times, and the same messages are sent each time.", 1),
+        "one of two": ("This is asked 2 times, of which your device answers 1.", 1),
+        "both": ("This is asked 2 times, of which your device answers 2.", 2),
+    }.items():
+        handler.survey = Survey("again", {"q": twice}, WAYS[way])
+        tab.goto(f"{address}/notice.html")
+        tab.get_by_text(said).wait_for()
+        assert odds(reports) in tab.locator("#total").inner_text()
+
+
+# --- what goes wrong -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statuses", "arrived"),
+    [([500] * 3, 0), ([CUT] * 3, 3), ([204, 500, CUT], 2), ([204, 204, "late"], 3)],
+    ids=["the server fails", "its answers are lost", "it dies between two", "one is late"],
+)
+def test_what_was_not_taken_is_sent_at_the_next_visit(tab, service, statuses, arrived):
+    """The same message, and never a second one; with reports that would hardly be the same."""
+    address, handler = service
+    mechanism = uldp.RandomizedResponse(uldp.Domain(2**7), 0.1)
+    handler.survey = Survey("page", dict.fromkeys(("today", "week", "year", "life"), mechanism))
+    if "late" in statuses:
+        handler.set["PATIENCE"] = "300"
+        handler.delay = 0.6
+        statuses = []
+    handler.statuses = [*statuses]
+    tab.goto(f"{address}/example.html")
+    choose(tab, today="3", week="5", year="7")
+    press_send(tab, WAITING)
+    time.sleep(handler.delay)
+    first = [*handler.came]
+    assert len(set(first)) == 3
+    assert len(handler.taken) == arrived
+    assert tab.get_by_role("group", name="week").get_by_role("combobox").is_disabled()
+    assert tab.get_by_role("group", name="life").get_by_role("combobox").is_enabled()
+    handler.delay = 0.0
+    tab.reload()
+    tab.get_by_text(f"{ANSWERED} You may still answer “life”").wait_for()
+    assert set(handler.came) == set(handler.taken) == set(first)
+    choose(tab, life="9")
+    press_send(tab, SENT)
+    assert len(set(handler.taken)) == 4
+    assert all(sum(counts) == 1 for counts in handler.counts().values())
+
+
+def test_what_was_not_taken_is_sent_when_the_connection_returns(tab, service):
+    """And by Send, with what is answered by then."""
+    address, handler = service
+    tab.goto(f"{address}/example.html")
+    choose(tab, today="bad")
+    tab.context.set_offline(True)
+    press_send(tab, WAITING)
+    press_send(tab, WAITING)
+    assert not handler.came
+    tab.context.set_offline(False)
+    tab.get_by_text(SENT).wait_for()
+    handler.statuses = [500]
+    choose(tab, week="good")
+    press_send(tab, WAITING)
+    press_send(tab, SENT)
+    assert handler.counts() == {"today": [0, 0, 1], "week": [1, 0, 0]}
+
+
+def test_a_link_that_the_server_does_not_know(tab, service):
+    """What waits goes with the token of the link that is opened next, and with its own round."""
+    address, handler = service
+    handler.survey = Survey("page", {"q": SURE}, WAYS["both"])
+    handler.statuses = [403]
+    tab.goto(f"{address}/example.html?round=1&token=wrong")
+    choose(tab, q="fair")
+    press_send(tab, "The server does not know this link.")
+    tab.goto(f"{address}/example.html?token=right&round=2")
+    choose(tab, q="bad")
+    press_send(tab, SENT)
+    rounds = [query.rpartition("round=")[2][0] for query in handler.addresses]
+    assert rounds == ["1", "1", "2"]
+    assert ["token=right" in query for query in handler.addresses] == [False, True, True]
+    assert handler.counts() == {"q": [0, 1, 1]}
+
+
+FILL = """
+() => {
+  for (let size = 2 ** 23; size; size >>= 1) {
+    try { localStorage.setItem(`filler ${size}`, "x".repeat(size)); } catch {}
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "between"])
+def test_a_storage_that_is_full(tab, service, when):
+    """Nothing is sent that could not be kept; and when there is room, all is sent once."""
+    address, handler = service
+    path = "notice.html" if when == "before" else "example.html"
+    tab.goto(f"{address}/{path}")
+    tab.get_by_role("link" if when == "before" else "button").first.wait_for()
+    tab.evaluate(FILL)
+    said = "its storage is full or blocked"
+    if when == "before":
+        tab.goto(f"{address}/example.html")
+        tab.get_by_text(said).wait_for()
+        assert not tab.get_by_role("button", name="Send").is_visible()
+    else:
+        choose(tab, today="bad", week="bad")
+        press_send(tab, said)
+    assert not handler.came
+    keys = "Object.keys(localStorage).filter((key) => key.startsWith('filler'))"
+    tab.evaluate(f"for (const key of {keys}) localStorage.removeItem(key)")
+    tab.goto(f"{address}/example.html")
+    choose(tab, today="fair", week="fair")
+    press_send(tab, SENT)
+    assert handler.counts() == {"today": [0, 1, 0], "week": [0, 1, 0]}
+
+
+def test_a_storage_that_fills_up_between_two_questions(tab, service):
+    """What was kept is sent, the rest is not; later it is, whatever is chosen then."""
+    address, handler = service
+    mechanism = uldp.RandomizedResponse(uldp.Domain(2**10), 0.1)
+    handler.survey = Survey("page", dict.fromkeys(("today", "week"), mechanism))
+    tab.add_init_script(
+        """const setItem = Storage.prototype.setItem;
+        Storage.prototype.setItem = function (key, text) {
+          const isTooMuch = window.isFull && text.includes("1 1");
+          if (isTooMuch) throw new DOMException("", "QuotaExceededError");
+          setItem.call(this, key, text);
+        };"""
+    )
+    tab.goto(f"{address}/example.html")
+    choose(tab, today="3", week="5")
+    tab.evaluate("window.isFull = true")
+    press_send(tab, "its storage is full or blocked")
+    assert len(handler.came) == 1
+    tab.evaluate("window.isFull = false")
+    choose(tab, week="6")
+    press_send(tab, SENT)
+    assert len(handler.came) == 2
+    assert all(sum(counts) == 1 for counts in handler.counts().values())
+
+
+def test_a_second_tab(tab, service):
+    address, handler = service
+    other = tab.context.new_page()
+    for one in (tab, other):
+        one.goto(f"{address}/example.html")
+        choose(one, today="fair", week="bad")
+    press_send(tab, SENT)
+    other.get_by_text("You have answered in another tab. Thank you!").wait_for()
+    assert not other.get_by_role("button", name="Send").is_visible()
+    assert len(handler.came) == 2
+
+
+def test_a_second_tab_that_was_asleep(tab, service):
+    """It has missed that something was stored, and asks when Send is pressed."""
+    address, handler = service
+    other = tab.context.new_page()
+    other.add_init_script("addEventListener('storage', (e) => e.stopImmediatePropagation());")
+    for one in (tab, other):
+        one.goto(f"{address}/example.html")
+        choose(one, today="fair")
+    press_send(tab, SENT)
+    press_send(other, "You have answered in another tab. Thank you!")
+    assert len(handler.came) == 1
+
+
+BLOCKED = """Object.defineProperty(window, "localStorage", {
+  get() { throw new DOMException("denied", "SecurityError"); },
+});"""
+
+
+def test_each_obstacle_has_its_own_words(tab, service):
+    """Also in the console; and where nothing can be kept, nothing can be sent."""
+    address, handler = service
+    page, complaints = f"{address}/example.html", []
+    tab.on("console", lambda message: complaints.append(message.text))
+    handler.survey = Survey("twice", {"q": SURE}, WAYS["first"])
+    said = {}
+    for query in ("", "?round=", "?round=3", "?round=x"):
+        tab.goto(page + query)
+        said[query] = status_of(tab)
+    assert set(said.values()) == {
+        "This link does not say which time you are asked. Please use the one that you were given. "
+        "Nothing was sent."
+    }
+    handler.survey = Survey("once", {"q": uldp.UtilityOptimizedRR(MOOD, 5.01)})
+    handler.set.clear()
+    tab.goto(page)
+    refused = "You cannot answer here. Nothing new was sent. (epsilon must be 5 in all, at most)"
+    assert status_of(tab) == refused
+    assert any("epsilon" in text for text in complaints)
+    for body, words in (('{"uldp": 3}', "uldp must be the version, 2"), ("?", "must be JSON")):
+        tab.route("**/survey.json", lambda route, _, body=body: route.fulfill(body=body))
+        tab.goto(page)
+        assert words in status_of(tab)
+    tab.route("**/survey.json", lambda route: route.abort())
+    tab.goto(page)
+    assert status_of(tab).startswith("The survey cannot be reached. Please come back later.")
+    tab.route("**/survey.json", lambda route: route.fulfill(status=500))
+    tab.goto(page)
+    assert status_of(tab).startswith("The survey cannot be reached. Please come back later.")
+    tab.unroute("**/survey.json")
+    tab.add_init_script(BLOCKED)
+    handler.survey = Survey("once", {"q": uldp.UtilityOptimizedRR(MOOD, 1.0)})
+    tab.goto(page)
+    assert "its storage is full or blocked" in status_of(tab)
+    assert not tab.get_by_role("button", name="Send").is_visible()
+    assert not handler.came
+
+
+def test_an_open_connection(tab):
+    """With a host name: on 127.0.0.1 plain http is taken for safe."""
+
+    def hand_on(route: Route) -> None:
+        name = route.request.url.rpartition("/")[2]
+        route.fulfill(path=CLIENT / name, content_type=KINDS[Path(name).suffix])
+
+    tab.route("http://survey.example/*", hand_on)
+    tab.goto("http://survey.example/example.html")
+    assert status_of(tab).startswith("This address does not begin with https")
+    assert not tab.get_by_role("button", name="Send").is_visible()
+
+
+def test_without_scripts(browser, service):
+    address, _ = service
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    for page, words in (
+        ("example.html", "This page needs JavaScript"),
+        ("notice.html", "which needs JavaScript"),
+    ):
+        tab.goto(f"{address}/{page}")
+        assert words in tab.locator("noscript").inner_text()
+        assert not tab.get_by_text("One moment").is_visible()
+    context.close()
+
+
+def test_a_file_that_is_spelt_otherwise_is_another_survey(tab, service):
+    """A file with one more space at each visit, and the same id: no second report."""
+    address, handler = service
+    spaces = 0
+
+    def spelt(route: Route) -> None:
+        route.fulfill(body=handler.survey.to_json() + " " * spaces)
+
+    tab.route("**/survey.json", spelt)
+    for spaces in range(3):
+        tab.goto(f"{address}/example.html")
+        if spaces:
+            assert "first met under its id" in status_of(tab)
+            continue
+        choose(tab, today="fair", week="fair")
+        press_send(tab, SENT)
+    assert len(handler.came) == 2
+
+
+# --- rounds --------------------------------------------------------------------------------------
+
+
+def test_the_first_report_is_sent_in_each_round(tab, service):
+    """At ε = 0.1, where twelve new reports would be the old ones with a probability of 2e-6."""
+    address, handler = service
+    mood = uldp.Domain(["good", "fair", "bad"], sensitive=["bad", "fair"])
+    mechanism = uldp.RandomizedResponse(mood, 0.1)
+    handler.survey = Survey("page", {f"{q}": mechanism for q in range(12)}, WAYS["first"])
+    for round, answer in ((1, "fair"), (2, "bad")):
+        tab.goto(f"{address}/example.html?round={round}")
+        choose(tab, **{f"{question}": answer for question in range(12)})
+        press_send(tab, SENT)
+    assert sorted(handler.came[:12]) == sorted(handler.came[12:])
+    assert handler.addresses == ["/messages?round=1"] * 12 + ["/messages?round=2"] * 12
+    tab.goto(f"{address}/example.html?round=1")
+    tab.get_by_text(ANSWERED).wait_for()
+    assert len(handler.came) == 24
+
+
+def test_it_is_silent_in_the_rounds_that_it_has_not_drawn(tab, service):
+    address, handler = service
+    handler.survey = Survey("page", {"q": SURE}, WAYS["one of two"])
+    asked = []
+    for round in (1, 2):
+        tab.goto(f"{address}/example.html?round={round}")
+        if "not asked this time" in status_of(tab):
+            assert not tab.get_by_role("button", name="Send").is_visible()
+            continue
+        asked.append(round)
+        choose(tab, q="good")
+        press_send(tab, SENT)
+    assert handler.addresses == [f"/messages?round={round}" for round in asked]
+    assert len(asked) == 1
+
+
+# --- the pages themselves ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["example.html", "notice.html"])
+def test_the_pages_run_no_script_but_their_own(tab, service, page):
+    address, _ = service
+    refused = []
+    tab.on("console", lambda m: refused.append(m.text) if "Content Security" in m.text else None)
+    tab.goto(f"{address}/{page}")
+    tab.get_by_text("times as high").first.wait_for()
+    assert not refused
+    tab.evaluate(
+        """() => {
+            document.body.insertAdjacentHTML("beforeend", '<img src="x" onerror="window.ran = 1">');
+            const script = document.createElement("script");
+            script.textContent = "window.ran = 2";
+            document.body.append(script);
+        }"""
+    )
+    tab.wait_for_timeout(100)
+    assert tab.evaluate("window.ran") is None
+    assert len(refused) >= 2
+    text = (CLIENT / page).read_text(encoding="utf-8")
+    assert "<style" not in text
+    assert text.count("<script") == text.count('<script type="module" src="') == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_pages_are_accessible_and_fit_a_phone(browser, service, scheme, width):
+    address, handler = service
+    long = uldp.Domain(["x" * 70, "a sentence of many words that goes on and on"], ["x" * 70])
+    cells = uldp.Domain.product(age=["young", "old"], drug=9, sensitive=["young, 8"])
+    domains = {"q" * 60: long, "cells": cells, "place": PLACES}
+    questions = {name: uldp.UtilityOptimizedRR(domain, 1.0) for name, domain in domains.items()}
+    handler.survey = Survey("page", questions)
+    tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    for page in ("example.html", "notice.html"):
+        tab.goto(f"{address}/{page}")
+        tab.get_by_text("times as high").first.wait_for()
+        results = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]})
+        assert results.violations_count == 0, results.generate_report()
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.close()
