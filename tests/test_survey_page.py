@@ -1,8 +1,19 @@
 """The pages for participants, in Chromium: what is asked, said, sent, kept and sent again."""
 
+import io
+import json
 import math
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -16,9 +27,11 @@ from test_pages import EXECUTABLE
 from test_surveys import PLACES
 
 import uldp
+from uldp.survey import wire
 from uldp.survey.surveys import Survey
 
-CLIENT = Path(__file__).parents[1] / "client"
+ROOT = Path(__file__).parents[1]
+CLIENT = ROOT / "client"
 KINDS = {".html": "text/html; charset=utf-8", ".mjs": "text/javascript", ".css": "text/css"}
 CUT = 0
 """Instead of a status: the connection ends before the answer."""
@@ -302,6 +315,59 @@ def test_what_is_not_protected_or_asked_again_is_said(tab, service):
         tab.goto(f"{address}/notice.html")
         tab.get_by_text(said).wait_for()
         assert odds(reports) in tab.locator("#total").inner_text()
+
+
+def quoted(notebook: str) -> list[str]:
+    """What a chapter quotes from the page."""
+    cells = json.loads((ROOT / "notebooks" / notebook).read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells)
+    return [line.removeprefix("> ") for line in text.splitlines() if line.startswith("> ")]
+
+
+def test_the_book_quotes_what_the_page_says(tab, service):
+    address, handler = service
+    words = ["married", "widowed", "divorced", "separated", "single"]
+    status = uldp.Domain(words, ["divorced", "separated"])
+    marital = Survey("status", {"status": uldp.UtilityOptimizedRR(status, 1.0)})
+    exhausted = uldp.Domain.product(
+        age=["18-29", "30-49", "50+"],
+        exhausted=["never", "sometimes", "often"],
+        sensitive=lambda age, exhausted: exhausted == "often",
+    )
+    leaving = uldp.Domain(["no", "yes"], sensitive=["yes"])
+    questions = {
+        "exhausted": uldp.UtilityOptimizedBlockDesign(exhausted, 1.0),
+        "leaving": uldp.UtilityOptimizedRR(leaving, 0.5),
+    }
+    nurses = Survey("nurses", questions, WAYS["one of two"])
+    handler.set.clear()
+    for survey, notebook in (
+        (marital, "privacy_in_practice.ipynb"),
+        (nurses, "your_survey.ipynb"),
+    ):
+        handler.survey = survey
+        tab.goto(f"{address}/example.html?round=1")
+        status_of(tab)
+        text = tab.locator("form").evaluate("form => form.textContent")
+        lines = quoted(notebook)
+        assert len(lines) == 2
+        assert all(line in text for line in lines)
+
+
+def test_the_book_says_what_the_page_says_when_something_goes_wrong():
+    """The rows of its table are in the page, word by word."""
+    cells = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
+    (table,) = (
+        "".join(cell["source"])
+        for cell in cells["cells"]
+        if "tab-your-page" in "".join(cell["source"])
+    )
+    rows = re.findall(r"^\| (.*) \| (.*) \|$", table, re.MULTILINE)[1:]
+    program = "".join((CLIENT / name).read_text() for name in ("example.mjs", "example.html"))
+    program = re.sub(r'" \+\s+"', "", program)
+    assert len(rows) == 9
+    for _, said in rows:
+        assert said in program
 
 
 # --- what goes wrong -----------------------------------------------------------------------------
@@ -630,3 +696,136 @@ def test_the_pages_are_accessible_and_fit_a_phone(browser, service, scheme, widt
         assert results.violations_count == 0, results.generate_report()
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
     tab.close()
+
+
+# --- with the server of the book -----------------------------------------------------------------
+
+
+class Recipe:
+    """The server of "Your survey in an hour", as its page has it, in a folder of its own."""
+
+    def __init__(self, folder: Path, survey: Survey, tokens: dict[str, str]) -> None:
+        cells = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
+        (source,) = (cell["source"] for cell in cells["cells"] if cell["id"] == "ys-server")
+        assert source[0] == "%%writefile server.py\n"
+        (folder / "server.py").write_text("".join(source[1:]), encoding="utf-8")
+        shutil.copytree(CLIENT, folder / "page")
+        (folder / "page" / "survey.json").write_bytes(survey.to_json().encode())
+        lines = [f"{token} {region}\n" for token, region in tokens.items()]
+        (folder / "tokens.txt").write_text("".join(lines))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.folder = folder
+        self.survey = survey
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "server.py", str(self.port), "1"]
+        self.process = subprocess.Popen(command, cwd=self.folder)
+        while self.process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+            else:
+                return
+        raise ChildProcessError(f"server.py ended with {self.process.returncode}")
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+    def post(self, query: str, body: bytes) -> int:
+        address = f"http://127.0.0.1:{self.port}/messages?{query}"
+        try:
+            with urllib.request.urlopen(address, body) as answer:
+                return answer.status
+        except urllib.error.HTTPError as refused:
+            return refused.code
+
+    def counts(self, region: str) -> dict[str, list[int]]:
+        data = b"".join(path.read_bytes() for path in self.folder.glob(f"round1-{region}-*.bin"))
+        messages = wire.split(io.BytesIO(data), self.survey.longest_message())
+        reading = self.survey.read(messages)
+        assert not reading.refused
+        return {name: tally.counts.tolist() for name, tally in reading.tallies.items()}
+
+
+@pytest.fixture
+def recipe(tmp_path) -> Iterator[Recipe]:
+    mechanism = uldp.UtilityOptimizedRR(MOOD, 2.5)
+    survey = Survey("page", dict.fromkeys(("today", "week"), mechanism))
+    running = Recipe(tmp_path, survey, {"anne": "north", "bob": "north", "carol": "south"})
+    yield running
+    running.stop()
+
+
+def test_the_page_and_the_server_of_the_book(browser, recipe):
+    """One answer a token, be it from another phone; and none is lost while the server is away."""
+    page = f"http://127.0.0.1:{recipe.port}/example.html?token="
+    tabs = [browser.new_context().new_page() for _ in range(4)]
+    unknown = "The server does not know this link."
+    for tab, token, said in (
+        (tabs[0], "anne", SENT),
+        (tabs[1], "anne", SENT),
+        (tabs[2], "dora", unknown),
+    ):
+        tab.goto(page + token)
+        choose(tab, today="fair", week="bad")
+        press_send(tab, said)
+    assert [sum(counts) for counts in recipe.counts("north").values()] == [1, 1]
+    assert not any(map(sum, recipe.counts("south").values()))
+    tab = tabs[3]
+    tab.goto(page + "carol")
+    choose(tab, today="good")
+    recipe.stop()
+    press_send(tab, WAITING)
+    recipe.start()
+    tab.reload()
+    tab.get_by_text(f"{ANSWERED} You may still answer “week”").wait_for()
+    tabs[2].goto(page + "bob")
+    tabs[2].get_by_text(ANSWERED).wait_for()
+    tabs[1].goto(page + "anne")
+    tabs[1].get_by_text(ANSWERED).wait_for()
+    assert [sum(counts) for counts in recipe.counts("north").values()] == [2, 2]
+    assert [sum(counts) for counts in recipe.counts("south").values()] == [1, 0]
+    for tab in tabs:
+        tab.context.close()
+
+
+def test_the_server_of_the_book_takes_no_nonsense(recipe):
+    """And what it keeps does not say which token sent which message."""
+    good = recipe.survey.message("today", 0)
+    week = recipe.survey.message("week", 2)
+    other = Survey("other", dict(recipe.survey.questions)).message("today", 0)
+    refused = {
+        "token=dora": 403,
+        "": 403,
+        "token=anne&round=2": 403,
+        "token=anne&round=0": 403,
+        "token=anne&round=x": 400,
+        "token=anne&round=../../x": 400,
+    }
+    assert {query: recipe.post(query, good) for query in refused} == refused
+    for body in (b"x", good[:-1], good + good, other, bytes(10**6)):
+        assert recipe.post("token=anne", body) == 400
+    assert not any(recipe.folder.glob("*.bin"))
+    for token in ("carol", "bob", "anne"):
+        for _ in range(2):
+            assert recipe.post(f"token={token}", week) == 204
+            assert recipe.post(f"token={token}&round=1", good) == 204
+    assert recipe.counts("north") == {"today": [2, 0, 0], "week": [0, 0, 2]}
+    used = sqlite3.connect(recipe.folder / "used.db").execute("select token, question from used")
+    rows = used.fetchall()
+    assert rows == sorted(rows)
+    assert len(rows) == 6
+
+
+def test_messages_that_come_at_once_count_once(recipe):
+    """The same token from many threads, and not more than that is stored."""
+    good = recipe.survey.message("today", 0)
+    with ThreadPoolExecutor(8) as pool:
+        done = [*pool.map(lambda _: recipe.post("token=anne", good), range(24))]
+    assert done == [204] * 24
+    assert recipe.counts("north")["today"] == [1, 0, 0]
