@@ -722,7 +722,7 @@ class Recipe:
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "server.py", str(self.port), "1"]
+        command = [sys.executable, "server.py", str(self.port), "2"]
         self.process = subprocess.Popen(command, cwd=self.folder)
         while self.process.poll() is None:
             try:
@@ -803,7 +803,7 @@ def test_the_server_of_the_book_takes_no_nonsense(recipe):
     refused = {
         "token=dora": 403,
         "": 403,
-        "token=anne&round=2": 403,
+        "token=anne&round=3": 403,
         "token=anne&round=0": 403,
         "token=anne&round=x": 400,
         "token=anne&round=../../x": 400,
@@ -821,6 +821,8 @@ def test_the_server_of_the_book_takes_no_nonsense(recipe):
         with ThreadPoolExecutor(8) as pool:  # many at once count once
             sent = [(f"token={token}", week), (f"token={token}&round=1", good)] * 8
             assert {*pool.map(lambda one: recipe.post(*one), sent)} == {204}
+        assert recipe.post(f"token={token}&round=2", good) == 204  # once in all rounds
+    assert not any(recipe.folder.glob("round2-*"))
     assert recipe.counts("north") == {"today": [2, 0, 0], "week": [0, 0, 2]}
     used = sqlite3.connect(recipe.folder / "used.db").execute("select token, question from used")
     rows = used.fetchall()
