@@ -305,6 +305,9 @@ def test_shares_of_answers_and_their_errors(name, background):
     assert "background\n" in repr(table)
     assert "the last column, not in the intervals" in repr(table)
     assert frame.sensitive.tolist() == [False, True, False, False]
+    if not background:
+        alone = inference.total(tally, ["clinic"])
+        np.testing.assert_allclose([table.low[1], table.high[1]], [alone.low, alone.high])
     scores = personalized.total(tally, background, {"park": 2, "oak": 1})
     assert scores.value == pytest.approx(2 * table.estimate[0] + table.estimate[3])
 

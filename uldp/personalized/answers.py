@@ -54,7 +54,7 @@ def total(
     method. And Σ w(x) p(x) is a total of r once the mean score R of the open values is known, which
     also stands for the answers behind the unknown tags. The interval reaches from the lower end at
     the least R in the interval of its `uldp.inference.ratio`, all scores where that refuses, to the
-    upper end at the largest; nine tenths of the chance 1 - `confidence` go to R.
+    upper end at the largest; nine tenths of the chance 1 - `confidence` go to R, unless it is sure.
 
     If π̂_k is not π_k, the value is off by Σ_k r(⊥_k) Σ_x w(x) (π̂_k(x) - π_k(x)) on average, however
     many users there are; the largest that this can be for any π_k, at r̂, is the `background_error`.
@@ -104,10 +104,8 @@ def total(
         scores = np.concatenate([weights, behind])
         means = interval_of_ratio(tally, scores * is_open, is_open, (1 - NUISANCE) * missed)
         is_open[domain.bots[unknown]] = 1
-        ends = [
-            totals.total_of(tally, np.where(is_open, mean, scores), NUISANCE * missed)
-            for mean in means
-        ]
+        rest = missed if means[0] == means[1] else NUISANCE * missed
+        ends = [totals.total_of(tally, np.where(is_open, mean, scores), rest) for mean in means]
         low, high = min(ends[0].low, sure.value), max(ends[1].high, sure.value)
     farthest = np.maximum(weights.max() - behind, behind - weights.min())
     off = float(np.abs(estimate.bots) @ farthest)
