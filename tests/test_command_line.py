@@ -477,7 +477,7 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert blocks[1].splitlines()[:4] == [
         "How are you?",
         "  UtilityOptimizedRR, ε = 1, 3 values",
-        "  protected: fair; a suspicion of 50% of one of them becomes at most 73%",
+        "  protected: fair; a suspicion of 50% of one of them becomes at most 74%",
         '  not protected: good, or so, so "lala"; one of them is revealed with the chance 63%',
     ]
     law = questions["mood"]
@@ -487,7 +487,7 @@ def test_what_a_survey_promises(tmp_path, capsys):
     own, other = (f"{errors[x]:.2g} points" for x in (1, 0))
     assert blocks[1].endswith(f"share near 0 of {own} (protected), {other} (not protected)")
     assert "not protected" not in blocks[2]
-    assert "at most 62%" in blocks[2]
+    assert "at most 63%" in blocks[2]
     assert "protected: nothing\n  not protected: 0, 1, 2" in blocks[3]
     assert "18, 19 and 10 more; one of them is revealed with the chance 100%" in blocks[3]
     assert "protected: fair, ⊥home;" in blocks[4]

@@ -21,7 +21,9 @@ SHARED = (FOLDER / "helpers.py").read_text(encoding="utf-8")
 CLASSES = {kind.__name__ for kind in KINDS}
 CODE = {
     path.stem: "\n".join(
-        cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+        cell.source.removeprefix("%%writefile server.py\n")
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
     )
     for path in sorted(FOLDER.glob("*.ipynb"))
 }

@@ -161,7 +161,7 @@ def _promise(mechanism: Mechanism, people: int) -> Iterator[str]:
     if S.size:
         yield (
             f"protected: {_named([labels[x] for x in S])}; a suspicion of 50% of one of them "
-            f"becomes at most {factor / (1 + factor):.0%}"
+            f"becomes at most {np.ceil(100 * factor / (1 + factor)):.0f}%"
         )
     else:
         yield "protected: nothing"
