@@ -474,11 +474,13 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert (status, err) == (0, "")
     blocks = out.split("\n\n")
     assert blocks[0] == "clinic"
-    assert blocks[1].splitlines()[:4] == [
+    assert blocks[1].splitlines()[:6] == [
         "How are you?",
         "  UtilityOptimizedRR, ε = 1, 3 values",
-        "  protected: fair; a suspicion of 50% of one of them becomes at most 74%",
-        '  not protected: good, or so, so "lala"; one of them is revealed with the chance 63%',
+        "  protected: fair",
+        "    a suspicion of 50% of one of them becomes at most 74%",
+        '  not protected: good; or so, so "lala"',
+        "    one of them is revealed with the chance 63%",
     ]
     law = questions["mood"]
     worst = law.l1_loss(law.worst_case("l1"), 10_000) / 2
@@ -488,9 +490,9 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert blocks[1].endswith(f"share near 0 of {own} (protected), {other} (not protected)")
     assert "not protected" not in blocks[2]
     assert "at most 63%" in blocks[2]
-    assert "protected: nothing\n  not protected: 0, 1, 2" in blocks[3]
-    assert "18, 19 and 10 more; one of them is revealed with the chance 100%" in blocks[3]
-    assert "protected: fair, ⊥home;" in blocks[4]
+    assert "protected: nothing\n  not protected: 0; 1; 2" in blocks[3]
+    assert "18; 19 and 10 more\n    one of them is revealed with the chance 100%" in blocks[3]
+    assert "protected: fair; ⊥home\n" in blocks[4]
     assert blocks[5] == "In all a person tells ε = 9.5 in 5 rounds.\n"
     assert survey.epsilon == 2 * (1 + 0.5 + 3 + 0.25)
     assert Survey("once", questions).epsilon == 4.75

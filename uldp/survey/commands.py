@@ -159,17 +159,14 @@ def _promise(mechanism: Mechanism, people: int) -> Iterator[str]:
     factor = np.exp(mechanism.epsilon)
     yield f"{type(mechanism).__name__}, ε = {mechanism.epsilon:g}, {len(labels)} values"
     if S.size:
-        yield (
-            f"protected: {_named([labels[x] for x in S])}; a suspicion of 50% of one of them "
-            f"becomes at most {np.ceil(100 * factor / (1 + factor)):.0f}%"
-        )
+        most = np.ceil(100 * factor / (1 + factor))
+        yield f"protected: {_named([labels[x] for x in S])}"
+        yield f"  a suspicion of 50% of one of them becomes at most {most:.0f}%"
     else:
         yield "protected: nothing"
     if N.size:
-        yield (
-            f"not protected: {_named([labels[x] for x in N])}; one of them is revealed with the "
-            f"chance {mechanism.revealed_share:.0%}"
-        )
+        yield f"not protected: {_named([labels[x] for x in N])}"
+        yield f"  one of them is revealed with the chance {mechanism.revealed_share:.0%}"
     errors = np.sqrt(mechanism.decoder.null_variances / people)
     yield f"with {people:,} people, in the worst case, a total variation of about " + (
         f"{mechanism.l1_loss(mechanism.worst_case('l1'), people) / 2:.2g}"
@@ -183,7 +180,7 @@ def _promise(mechanism: Mechanism, people: int) -> Iterator[str]:
 
 def _named(labels: Sequence[object]) -> str:
     more = len(labels) - MOST_NAMED
-    return ", ".join(map(str, labels[:MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    return "; ".join(map(str, labels[:MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _tally(given: argparse.Namespace) -> int | None:
