@@ -780,5 +780,5 @@ def test_wrong_arguments(tmp_path):
 
 def test_without_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match='needs .*pyarrow, of the extra "dask"'):
+    with pytest.raises(ModuleNotFoundError, match=r'needs .*pyarrow, of the extra "dask"'):
         runpy.run_path(parquet.__file__)
