@@ -479,7 +479,7 @@ def test_what_a_survey_promises(tmp_path, capsys):
         "  UtilityOptimizedRR, ε = 1, 3 values",
         "  protected: fair",
         "    a suspicion of 50% of one of them becomes at most 74%",
-        '  not protected: good; or so, so "lala"',
+        '  not protected: good, or so; so "lala"',
         "    one of them is revealed with the chance 63%",
     ]
     law = questions["mood"]
