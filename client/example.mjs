@@ -36,6 +36,7 @@ const form = document.querySelector("form");
 const say = (text) => {
   document.querySelector("[role=status]").textContent = text;
 };
+for (const link of document.links) link.search = location.search; // the round and the token
 const inOneTab = (action) => navigator.locks.request("survey", action);
 
 function make(tag, properties, ...children) {
@@ -137,7 +138,7 @@ function explain(error) {
 async function start() {
   say(SAID.wait);
   if (!isSecureContext) return say(SAID.insecure);
-  const response = await fetch("survey.json").catch(console.error);
+  const response = await fetch("survey.json", { cache: "no-cache" }).catch(console.error);
   if (!response?.ok) return say(SAID.unreachable);
   const survey = parseSurvey(await response.arrayBuffer(), { mostEpsilon: MOST_EPSILON });
   const round = survey.repeat ? Number(new URLSearchParams(location.search).get("round")) : 1;

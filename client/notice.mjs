@@ -13,8 +13,10 @@ function paragraph(question) {
   return element;
 }
 
+for (const link of document.links) link.search = location.search; // the round and the token
+
 try {
-  const survey = parseSurvey(await (await fetch("survey.json")).arrayBuffer());
+  const survey = parseSurvey(await (await fetch("survey.json", { cache: "no-cache" })).arrayBuffer());
   say("questions", ...survey.questions.map(paragraph));
   say("total", totalOf(survey));
 } catch (error) {

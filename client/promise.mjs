@@ -43,12 +43,13 @@ export function totalOf({ epsilon, questions, repeat }) {
   const { keep, rounds, reports } = repeat ?? { rounds: 1, reports: 1 };
   const again =
     keep === "first"
-      ? `This is asked ${rounds} times, and the same messages are sent each time. `
-      : `This is asked ${rounds} times, of which your device answers ${reports}. `;
+      ? `This is asked ${rounds} times, and the same messages are sent each time`
+      : `This is asked ${rounds} times, and your device answers ${reports} of them`;
   const isOne = questions.length * reports === 1;
   const messages = isOne ? "Your message makes" : "All your messages together make";
   const after = (before) => 1 / (1 + (1 / before - 1) * Math.exp(-epsilon));
   const steps = GUESSES.map((p) => `${percent.format(p)} becomes ${percent.format(after(p))}`);
   const odds = `${oddsOf(epsilon)}: a guess of ${steps.join(", one of ")}, at most`;
-  return `${rounds > 1 ? again : ""}${messages} the odds of a guess about what is protected ${odds}.`;
+  const all = `${messages} the odds of a guess about what is protected ${odds}.`;
+  return rounds > 1 ? `${again}, as long as this browser remembers it. ${all}` : all;
 }

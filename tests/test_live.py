@@ -770,7 +770,7 @@ def test_a_respondent_sends_what_a_survey_takes_and_tells_what_the_matrix_says(
             for text, value in zip(texts, (prior[x], chances[x], after[x]), strict=True):
                 assert_written(text, value)
         believed = host.locator("tbody td").nth(3 * own + 2).inner_text()
-        assert f"now thinks so with {believed}" in said
+        assert f"now gives it {believed}" in said
         bars = host.locator("svg.live-marks text").all_text_contents()
         assert bars[own].endswith(f"→ {believed}")
         assert_coins(shown["notes"], host.locator("ol li").all())

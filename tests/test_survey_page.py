@@ -308,14 +308,26 @@ def test_what_is_not_protected_or_asked_again_is_said(tab, service):
     tab.get_by_text("Nothing in this survey is protected.").wait_for()
     twice = uldp.UtilityOptimizedRR(MOOD, 1.0)
     for way, (said, reports) in {
-        "first": ("This is asked 2 times, and the same messages are sent each time.", 1),
-        "one of two": ("This is asked 2 times, of which your device answers 1.", 1),
-        "both": ("This is asked 2 times, of which your device answers 2.", 2),
+        "first": ("2 times, and the same messages are sent each time, as long as this", 1),
+        "one of two": ("This is asked 2 times, and your device answers 1 of them, as long", 1),
+        "both": ("This is asked 2 times, and your device answers 2 of them, as long", 2),
     }.items():
         handler.survey = Survey("again", {"q": twice}, WAYS[way])
         tab.goto(f"{address}/notice.html")
         tab.get_by_text(said).wait_for()
         assert odds(reports) in tab.locator("#total").inner_text()
+
+
+def test_who_reads_the_notice_comes_back_with_her_own_link(tab, service):
+    address, handler = service
+    handler.survey = Survey("again", {"q": uldp.UtilityOptimizedRR(MOOD, 1.0)}, WAYS["both"])
+    own = "?round=2&token=Kd83hs"
+    tab.goto(f"{address}/example.html{own}")
+    tab.get_by_role("link").click()
+    tab.get_by_text("your device answers 2 of them").wait_for()
+    tab.get_by_role("link").click()
+    tab.get_by_role("button", name="Send").wait_for()
+    assert tab.url == f"{address}/example.html{own}"
 
 
 def quoted(notebook: str) -> list[str]:

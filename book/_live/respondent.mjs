@@ -92,7 +92,7 @@ function stepsOf(notes, values) {
   let bits = 0;
   return notes.map(({ name, n, least, word, below, made }) => {
     if (n) {
-      const from = `Draw one of the ${n} protected answers: `;
+      const from = `Draw one of the ${n} answers that chance may name: `;
       return element("li", {}, from, bold(values[made], TONES[values[made]]));
     }
     const question = QUESTIONS[name](name === "other" ? bits++ : 0, values);
@@ -188,8 +188,8 @@ part("respondent", {
         ["after, not sensitive", { color: OTHER.color, marker: "square" }]],
       said: [
         "Your phone sends ", ...reportInWords(question, reports, values),
-        `. Somebody who thought with ${inPercent(before)} that you are ${answer} now thinks so ` +
-        "with ", bold(percent(after[own])),
+        `. Somebody who gave a chance of ${inPercent(before)} to your being ${answer} now gives `,
+        "it ", bold(percent(after[own])),
         ...(isProof ? [": the report proves it."] : [
           isProtected ? `; no report could make it more than ${most}. ` : ". ",
           element("span", { class: "live-quiet" },
@@ -198,7 +198,7 @@ part("respondent", {
             `${isProtected ? "" : " of a report that does not reveal it"}.`),
         ]),
       ],
-      below: [element("div", {}, bold("What the coins said"),
+      below: [element("div", {}, bold("What the coins said, as binary digits"),
         element("ol", { class: "live-steps" }, ...steps))],
       folds: {
         [`Look into the envelope: ${message.length} bytes`]: () => [bytesOf(message)],

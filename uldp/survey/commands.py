@@ -156,17 +156,16 @@ def _promise(mechanism: Mechanism, people: int) -> Iterator[str]:
     labels = mechanism.domain.labels
     S = mechanism.sensitive
     N = mechanism.nonsensitive
-    factor = np.exp(mechanism.epsilon)
+    believed = 1 / (1 + np.exp(-mechanism.epsilon))
     yield f"{type(mechanism).__name__}, ε = {mechanism.epsilon:g}, {len(labels)} values"
     if S.size:
-        most = np.ceil(100 * factor / (1 + factor))
         yield f"protected: {_named([labels[x] for x in S])}"
-        yield f"  a suspicion of 50% of one of them becomes at most {most:.0f}%"
+        yield f"  a suspicion of 50% of one of them becomes at most {_percent(believed)}"
     else:
         yield "protected: nothing"
     if N.size:
         yield f"not protected: {_named([labels[x] for x in N])}"
-        yield f"  one of them is revealed with the chance {mechanism.revealed_share:.0%}"
+        yield f"  one of them is revealed with the chance {_percent(mechanism.revealed_share)}"
     errors = np.sqrt(mechanism.decoder.null_variances / people)
     yield f"with {people:,} people, in the worst case, a total variation of about " + (
         f"{mechanism.l1_loss(mechanism.worst_case('l1'), people) / 2:.2g}"
@@ -176,6 +175,11 @@ def _promise(mechanism: Mechanism, people: int) -> Iterator[str]:
         for part, called in ((S, "protected"), (N, "not protected"))
         if part.size
     )
+
+
+def _percent(share: float) -> str:
+    """Write a share in percent, rounded up as on the page for participants."""
+    return f"{np.ceil(round(100 * share, 9)):.0f}%"
 
 
 def _named(labels: Sequence[object]) -> str:
