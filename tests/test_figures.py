@@ -278,6 +278,15 @@ def test_numbers_on_logarithmic_axes_are_plain_unless_they_are_long(ax: plt.Axes
     assert {"10⁻⁶", "0.01"} <= {label.get_text() for label in ax.get_yticklabels()}
 
 
+def test_numbers_between_powers_of_ten_have_their_digit(ax: plt.Axes) -> None:
+    ax.plot([1, 2], [6e-5, 9e-4])
+    number_axes([ax])
+    ax.figure.draw_without_rendering()
+    ticks = zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)
+    said = {f"{tick:.0e}": label.get_text() for tick, label in ticks}
+    assert said.items() >= {"2e-05": "2·10⁻⁵", "1e-04": "10⁻⁴", "5e-04": "5·10⁻⁴"}.items()
+
+
 def test_shares_are_in_percent(ax: plt.Axes) -> None:
     ax.plot([0, 1], [-0.5, 0.5])
     number_axes([ax], "", "y")

@@ -149,7 +149,7 @@ def water_filling(counts: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
         raise ValueError("counts must not all be 0")
     with np.errstate(divide="ignore", invalid="ignore"):
         price = np.where(c > 0, c / a, 0)
-    order = np.argsort(-price)
+    order = np.argsort(-price, kind="stable")
     level = np.cumsum(c[order]) / (1 + np.cumsum(a[order]))
     served = np.flatnonzero(price[order] > level)
     p: NDArray[np.float64] = np.maximum(c / level[served[-1]] - a, 0)

@@ -169,7 +169,7 @@ def nearest(center: Array, weights: Array) -> Array:
     highest = price.max()
     price = price - highest
     center = center - highest / weights
-    order = np.argsort(-price)
+    order = np.argsort(-price, kind="stable")
     level = (np.cumsum(center[order]) - 1) / np.cumsum(1 / weights[order])
     served = np.flatnonzero(price[order] > level)
     q: Array = np.maximum(center - level[served[-1]] / weights, 0)

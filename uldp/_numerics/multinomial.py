@@ -40,7 +40,7 @@ def mean_absolute_value(
     """
     values, place = np.unique(values, return_inverse=True)
     merged = np.bincount(place, weights=probabilities)
-    order = np.argsort(merged)[np.count_nonzero(merged == 0) :]
+    order = np.argsort(merged, kind="stable")[np.count_nonzero(merged == 0) :]
     values = values[order]
     merged = merged[order]
     if values.size == 1:

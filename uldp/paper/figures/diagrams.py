@@ -52,7 +52,7 @@ def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Ax
         for x, y in np.argwhere(matrix > 0)
     )
     columns = _column("X", "SN", inputs, in_S), _column("Y", "PI", outputs, in_P)
-    words = "thin: from a sensitive value · dashed: from another · thick: an output that reveals it"
+    words = "thin: from a sensitive value · dashed: from a non-sensitive one · thick: reveals it"
     return style.arrow_diagram(columns, arrows, words)
 
 

@@ -149,7 +149,7 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
         ax.plot(epsilons, share, color=style.SENSITIVE, linewidth=2)
         for before in np.flatnonzero(np.diff(share > 0.5)):
             ends = slice(before, before + 2)
-            order = np.argsort(share[ends])
+            order = np.argsort(share[ends], kind="stable")
             half = np.exp(np.interp(0.5, share[ends][order], np.log(epsilons[ends])[order]))
             ax.plot(half, 0.5, "o", color=style.SENSITIVE, markersize=5)
             beside: Look = {"ha": "left", "va": "bottom"}

@@ -234,7 +234,7 @@ def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> No
             within = points[((ax.transAxes.inverted().transform(points) - 0.5) ** 2 < 0.251).all(1)]
             if at == end and len(within):
                 placed.append((within[-1 if end == "end" else 0], name))
-        placed.sort(key=lambda one: float(one[0][1]))
+        placed.sort(key=lambda one: round(float(one[0][1]), 2))  # ties stay in order
         pixel = 72 / ax.figure.dpi
         tall = np.array([SPACING * (1 + one.get_text().count("\n")) for _, one in placed])
         room = np.cumsum(tall) - tall / 2
@@ -532,7 +532,9 @@ def _power(value: float, _: float = 0) -> str:
     if 1e-3 <= value < 2e4:
         return _plain(value)
     raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return "10" + str(round(math.log10(value))).translate(raised)
+    digit, exponent = f"{value:.0e}".split("e")
+    power = "10" + str(int(exponent)).translate(raised)
+    return power if digit == "1" else f"{digit}·{power}"
 
 
 def name_axes(axes: Sequence[Axes] | NDArray[Any], xlabel: str, ylabel: str) -> None:
