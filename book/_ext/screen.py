@@ -108,7 +108,8 @@ def gather(parent: nodes.Element) -> None:
 
 def lead(caption: nodes.Element) -> None:
     """Set the first sentence of a caption in bold, unless its author has."""
-    if isinstance(caption.children[0], nodes.strong):
+    written = (child for child in caption.children if child.astext())
+    if isinstance(next(written, None), nodes.strong):
         return
     for i, child in enumerate(caption.children):
         if isinstance(child, nodes.Text) and (end := SENTENCE.search(child)):
