@@ -1,10 +1,10 @@
 """Drawings in SVG become part of the page, so that they follow its colours and its width.
 
 An image that is a file would follow the system's colours, not the page's switch. The colours of
-`book/_static/tokens.css` become its variables, but within a group whose id begins with "plate":
-a map keeps its light ground, and what is written on it its dark ink. A drawing for a phone lies
-in the one for the desktop, as its child `<svg class="narrow" display="none">`, so that both are
-one output of a cell; one of them is shown. Pictures in PNG stay as they are.
+`book/_static/tokens.css` become its variables, but in hatches and in a group whose id begins with
+"plate": a map keeps its light ground, and what is written on it its dark ink. A drawing for a
+phone lies in the one for the desktop, as its child `<svg class="narrow" display="none">`, so that
+both are one output of a cell; one of them is shown. Pictures in PNG stay as they are.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 TOKENS = Path(__file__).parents[1] / "_static" / "tokens.css"
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 COLOR = re.compile(r"#[0-9a-f]{6}\b", re.I)
+HATCH = f"{{{SVG}}}pattern"
 TARGET = re.compile(r"(?<=url\(#)|(?<=^#)")
 PIXELS = 100 / 72
 """A drawing has 100 pixels to the inch, and its units are points."""
@@ -40,7 +41,7 @@ def variables() -> dict[str, str]:
 
 def of_the_page(element: ElementTree.Element, prefix: str, is_plate: bool = False) -> None:
     """Give an element and all in it the page's colours, and ids of its own."""
-    is_plate = is_plate or element.get("id", "").startswith("plate")
+    is_plate = is_plate or element.get("id", "").startswith("plate") or element.tag == HATCH
     for name, value in element.items():
         if name == "id":
             value = prefix + value
