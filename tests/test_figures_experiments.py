@@ -82,11 +82,11 @@ def test_a_single_realization_has_no_bar() -> None:
     assert bars(ax) == []
 
 
-def test_a_bar_is_cut_where_it_would_leave_the_axis() -> None:
+def test_a_bar_is_cut_at_the_axis_and_one_that_includes_0_goes_upward_alone() -> None:
     wide = [row | {"tv_error": 10 * row["tv"]} for row in BY_EPSILON]
     (ax,) = experiment_figures.losses_by_epsilon(frame(wide), "tv", ["census"], ["threshold"])
     assert ax.get_ylim()[0] > 0
-    np.testing.assert_allclose(bars(ax), [ax.get_ylim()] * 2)
+    np.testing.assert_allclose(bars(ax), [[0.8, ax.get_ylim()[1]], [0.4, ax.get_ylim()[1]]])
 
 
 def test_panels_of_two_data_are_named_after_them() -> None:

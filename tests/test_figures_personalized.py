@@ -9,7 +9,7 @@ from matplotlib.patches import FancyArrowPatch
 
 import uldp
 from uldp.paper.figures import personalized as pum_figures
-from uldp.paper.figures.style import FAINT, INK
+from uldp.paper.figures.style import INK, MUTED
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
 
 SIX = [f"$x_{i}$" for i in range(1, 7)]
@@ -28,7 +28,7 @@ def test_the_overview_shows_the_map_and_what_the_common_mechanism_does() -> None
     # Two values go to bots. Six others of Z are left, each kept or sent to another of 3 in Y_P.
     kept, elsewhere = 6, 3 * 2 + 3 * 3
     assert sorted(arrows(ax)) == sorted(["-."] * 2 + ["-"] * (4 + kept) + [":"] * elsewhere)
-    assert shades(ax, SIX[1]) == shades(ax, SIX[2]) == [INK, FAINT, FAINT]
+    assert shades(ax, SIX[1]) == shades(ax, SIX[2]) == [INK, MUTED, MUTED]
     assert shades(ax, SIX[0]) == shades(ax, SIX[5]) == [INK] * 3
     assert shades(ax, "⊥home") == shades(ax, "⊥work") == [INK] * 2
 

@@ -61,6 +61,7 @@ def saddle_points(panels: Mapping[str, Surface]) -> NDArray[Any]:
         )
         levels = losses.min() * np.geomspace(1.001, losses.max() / losses.min(), 22)
         ax.contour(theta, mass, losses, levels=levels, colors=style.GRID, linewidths=0.8)
+        ax.grid(visible=False)
         lines = (theta[losses.argmin(axis=1)], mass), (theta, mass[losses.argmax(axis=0)])
         for line, (label, look) in zip(lines, looks.items(), strict=True):
             ax.plot(*line, label=label, **look)
@@ -110,7 +111,7 @@ def ratio_maps(
         filled = ax.contourf(*grid, shown, levels=levels, cmap=style.RAMP, norm=norm)
         style.draw_contours(ax, grid, shown, levels[1:-1], style.INK)
         for label, line in (lines or {}).items():
-            ax.plot(*style.checked(line, label), **looks[label])
+            ax.plot(*style.checked(line, label), **looks[label], linewidth=2.2)
         ax.set_title(title)
     style.number_axes(axes)
     style.name_axes(axes, "ε", "sensitive values")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_rgb
 from numpy.typing import ArrayLike, NDArray
 
 from uldp.paper.figures import style
@@ -65,7 +65,7 @@ def better_of_two(panels: Mapping[str, ExcessMap], levels: ArrayLike) -> NDArray
             title, epsilons=panel.epsilons, sizes=panel.sizes, **panel.ratios
         )
         looks = style.mechanism_looks(names)
-        tints = [to_rgba(looks[name]["color"], 0.35) for name in names]
+        tints = [0.65 + 0.35 * np.array(to_rgb(looks[name]["color"])) for name in names]
         ax.set(xscale="log", yscale="log")
         filled = ax.contourf(
             *grid,
@@ -79,7 +79,7 @@ def better_of_two(panels: Mapping[str, ExcessMap], levels: ArrayLike) -> NDArray
         ax.plot(*style.checked(panel.optimal, "optimal"), **OPTIMAL)
         ax.set_title(title)
     style.number_axes(axes)
-    style.name_axes(axes, "ε", r"$|\mathcal{X}_S|$")
+    style.name_axes(axes, "ε", "sensitive values")
     square: Look = {"linestyle": "", "marker": "s", "markersize": 8}
     keys = {
         f"{name} is better": square | {"color": tint}

@@ -76,7 +76,7 @@ def climbs(panels: Mapping[str, Climb], lowest: float, columns: int = 3) -> NDAr
         ax.set_title(title)
         ax.axhline(1, **style.LEVEL)
     style.number_axes(axes)
-    style.name_axes(axes, "passes over the reports", "below the best fit (nats)")
+    style.name_axes(axes, "passes over the reports", "below the best (nats)")
     style.name_lines(axes)
     style.note(axes, "band: what EM can certify · grey line: 1 nat, too little to matter")
     for ax in axes:
@@ -133,8 +133,8 @@ def losses_by_estimator(
         for label, level in levels.items():
             ax.axhline(level, **style.LEVEL)
             if ax is axes[0]:
-                look = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "bottom"}
-                style.write(ax, (1, level), label, style.MUTED, **look)
+                look = {"transform": ax.get_yaxis_transform(), "ha": "left", "va": "top"}
+                style.write(ax, (0.04, level), label, style.MUTED, **look)
         (epsilons, *_), *_ = curves.values()
         ax.set(xscale="log", yscale="log")
         ax.set_xticks(epsilons, [f"{epsilon:.2g}" for epsilon in np.ravel(epsilons)])

@@ -1,9 +1,9 @@
 """Figures of the common-mechanism experiments, from the tables of `uldp.paper.experiments`.
 
 Measured losses are markers with bars of two standard errors, where there are some. A bar that would
-leave a logarithmic axis, as one that includes 0 does, is cut there. In panels of the empirical
-estimate the lines are its forecasts; in the others they join the markers. A mechanism with a single
-row in a panel does not depend on what the horizontal axis shows, and is a level.
+leave a logarithmic axis is cut there, and one that includes 0 is drawn upward alone. In panels of
+the empirical estimate the lines are its forecasts; in the others they join the markers. A mechanism
+with a single row in a panel does not depend on what the horizontal axis shows, and is a level.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ Loss = Literal["tv", "mse"]
 
 LABELS: dict[Loss, str] = {"tv": "TV", "mse": "MSE"}
 KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
+MIXED = "empirical and no privacy: lines forecast, dots measured · all others: measured"
 FOUR_ATTRIBUTES = 400
 AT_LN_K = "ε (thick line: ε = ln k)"
 
@@ -232,6 +233,8 @@ def _draw(
         sharey=False,
         height=0.9 + 2.3 * rows,
     )
+    if not all("empirical" in title for title in drawn):
+        style.note(axes, MIXED)
     for empirical in (True, False):
         alike = [ax for ax in axes if ("empirical" in ax.get_title("left")) == empirical]
         limits = [ax.get_ylim() for ax in alike]
@@ -250,10 +253,11 @@ def _draw(
 def _draw_bars(
     ax: Axes, x: ArrayLike, means: NDArray[Any], errors: NDArray[Any], color: str
 ) -> None:
-    """Draw bars of two standard errors, cut where they would leave the axis."""
+    """Draw bars of two standard errors, cut at the axis; those that include 0 upward alone."""
     reach = 2 * errors
     lowest, highest = ax.get_ylim()
-    ends = np.minimum(reach, means - lowest), np.minimum(reach, highest - means)
+    below = np.where(reach < means, np.minimum(reach, means - lowest), 0)
+    ends = below, np.minimum(reach, highest - means)
     ax.errorbar(x, means, ends, fmt="none", ecolor=color)
 
 

@@ -166,7 +166,7 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
             style.write(ax, (place, 1.01), words, style.MUTED, **look)
         ax.set_title(title, pad=17)
         ax.set(ylim=(0, 1), xlim=epsilons[[0, -1]], yticks=(0, 0.5, 1))
-    named: Look = {"transform": axes[0].transAxes, "weight": "bold"}
+    named: Look = {"transform": axes[0].transAxes}
     style.write(axes[0], (0.25, 0.3), "sensitive answers", style.SENSITIVE, **named)
     style.write(axes[0], (0.87, 0.85), "all others", style.OTHER, **named)
     style.number_axes(axes, "x", "y")
@@ -206,7 +206,7 @@ def _draw_plane(
     """Fill what is not stated, name it at its widest, and say what the worst cases are."""
     ax.grid(visible=False)
     ax.contourf(epsilons, sizes, stated, levels=[-0.5, 0.5], colors=[style.RAMP(0.12)])
-    depth = distance_transform_edt(np.pad(stated < 0.5, 1))[1:-1, 1:-1]
+    depth = distance_transform_edt(np.pad(stated < 0.5, 1), 1 / np.array(stated.shape))[1:-1, 1:-1]
     if depth.max() > 0:
         row, column = np.unravel_index(depth.argmax(), depth.shape)
         look: Look = {"weight": "bold"}
@@ -223,11 +223,11 @@ def _draw_boundary(ax: Axes, label: str, curve: tuple[NDArray[Any], ...], *, cha
     ax.plot(across, upward, color=color, linestyle="-" if changes else "--", label=label)
     look: Look = {
         "ha": "left" if changes else "right",
-        "va": "center",
+        "va": "bottom" if changes else "top",
     }
-    place = int(np.searchsorted(upward, 0.3 * upward.max()))
+    place = int(np.searchsorted(upward, (0.4 if changes else 0.3) * upward.max()))
     if np.ptp(upward) == 0:
         place = 0
         look |= {"ha": "left", "va": "bottom"}
     spot = float(across[place]), float(upward[place])
-    style.write(ax, spot, f" {label} ", color, **look)
+    style.write(ax, spot, f" {label} ".replace("\n", "\n "), color, **look)

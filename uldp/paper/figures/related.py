@@ -40,7 +40,7 @@ def pair_levels(
     """
     k = len(labels)
     height = 0.6 + 2.6 * -(-len(panels) // 2)
-    axes = style.make_axes(len(panels), height, 2, narrow=2)
+    axes = style.make_axes(len(panels), height, 2, sharex=True, sharey=True, narrow=2)
     colors = [style.SENSITIVE if x in sensitive else style.OTHER for x in range(k)]
     for ax, (title, given) in zip(axes, panels.items(), strict=True):
         levels = np.asarray(given, dtype=float)
@@ -61,7 +61,7 @@ def pair_levels(
         ax.set_yticks(range(k), labels)
         ax.tick_params(length=0)
         for ticks in (ax.get_xticklabels(), ax.get_yticklabels()):
-            for tick, color in zip(ticks, colors, strict=True):
+            for tick, color in zip(ticks, colors, strict=False):  # inner panels have none
                 tick.set_color(color)
     style.name_axes(axes, "against", "for")
     return axes

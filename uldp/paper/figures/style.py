@@ -181,7 +181,7 @@ class Picture(Figure):
     def narrow(self) -> None:
         """Make the figure as wide as a phone, its panels one below the other."""
         number = len(self.panels)
-        highest = 2.6 if number < 3 else 2.0
+        highest = 2.6 if number < 3 else 2.0 if number < 5 else 1.6
         of_row = self.get_figheight() / -(-number // self.columns)
         if number > 1:
             of_row = min(of_row, highest)
@@ -292,7 +292,7 @@ def note(where: Axes | Sequence[Axes] | NDArray[Any], text: str) -> None:
 
 def name_rows(ax: Axes, names: Sequence[str], colors: Sequence[str], lift: float = 0.3) -> None:
     """Write the names of rows 0, 1, ... above them, at the left, so that they take no width."""
-    look: Look = {"ha": "left", "va": "bottom"}
+    look: Look = {"ha": "left", "va": "bottom", "bbox": WHITE | {"pad": 0}}
     for row, (name, color) in enumerate(zip(names, colors, strict=True)):
         write(ax, (0, row - lift), name, color, transform=ax.get_yaxis_transform(), **look)
     ax.set(yticks=(), ylim=(len(names) - 0.4, -0.4 - lift))
@@ -548,7 +548,7 @@ def name_axes(axes: Sequence[Axes] | NDArray[Any], xlabel: str, ylabel: str) -> 
     figure.arrange(WIDE, figure.get_figheight(), figure.columns)
 
 
-def key_above(where: Axes | NDArray[Any], looks: Mapping[str, Look], columns: int = 3) -> None:
+def key_above(where: Axes | NDArray[Any], looks: Mapping[str, Look], columns: int = 1) -> None:
     """Draw a key above the panels, where names have no place at the things themselves."""
     handles = [Line2D([], [], label=name, **look) for name, look in looks.items()]
     options: Look = {"loc": "outside upper left", "ncols": columns, "frameon": False}
@@ -556,7 +556,7 @@ def key_above(where: Axes | NDArray[Any], looks: Mapping[str, Look], columns: in
 
 
 def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color: str) -> None:
-    """Draw contour lines, each with its level where it is farthest from the others.
+    """Draw contour lines, with their levels where they are farthest from others and have room.
 
     The scales of the axes must be set, and their limits are those of the grid.
     """
@@ -572,9 +572,10 @@ def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color
         if len(inside) and np.ptp(place, axis=0).max() > 0.1:
             others = np.concatenate([*places[:index], *places[index + 1 :], *taken])
             spot = inside[cdist(inside, others).min(axis=1).argmax()]
-            taken.append(spot[np.newaxis])
-            placed: dict[str, Any] = {"transform": ax.transAxes, "bbox": WHITE}
-            write(ax, spot, f"{level:g}", color, **placed)
+            if cdist([spot], np.concatenate(taken)).min() > 0.14:
+                taken.append(spot[np.newaxis])
+                placed: dict[str, Any] = {"transform": ax.transAxes, "bbox": WHITE}
+                write(ax, spot, f"{level:g}", color, **placed)
 
 
 def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: Any, norm: Any) -> Any:
@@ -718,6 +719,6 @@ def _draw_column(
         write(ax, beside, name, color, size=12, ha=align)
         for row, label in enumerate(labels):
             places[label] = x, top - row
-            write(ax, places[label], label, FAINT if label in column.faded else INK)
+            write(ax, places[label], label, MUTED if label in column.faded else INK)
         top = bottom - 1 - _GAP
     return places

@@ -67,7 +67,10 @@ def set_on_page(figure: Figure) -> None:
 
 def is_map(ax: Axes) -> bool:
     """Return whether a panel shows values as colours."""
-    return bool(ax.images) or any(isinstance(c, QuadMesh | QuadContourSet) for c in ax.collections)
+    return bool(ax.images) or any(
+        isinstance(c, QuadMesh) or (isinstance(c, QuadContourSet) and c.filled)
+        for c in ax.collections
+    )
 
 
 def _number_names(root: ElementTree.Element) -> None:
