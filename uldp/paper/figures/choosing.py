@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp.paper.figures import style
 from uldp.paper.figures.style import Curve, Look
+from uldp.paper.figures.svg import PLATE
 
 __all__ = ["ExcessMap", "better_of_two"]
 
@@ -86,4 +87,6 @@ def better_of_two(panels: Mapping[str, ExcessMap], levels: ArrayLike) -> NDArray
         for name, tint in zip(names, tints, strict=True)
     }
     style.key_above(axes, keys | {f"{names[0]} is optimal from here": OPTIMAL})
+    for number, key in enumerate(axes[0].figure.legends[0].get_lines()[: len(keys)]):
+        key.set_gid(f"{PLATE}-key-{number}")
     return axes

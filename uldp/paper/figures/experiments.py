@@ -256,8 +256,10 @@ def _draw_bars(
     """Draw bars of two standard errors, cut at the axis; those that include 0 upward alone."""
     reach = 2 * errors
     lowest, highest = ax.get_ylim()
-    below = np.where(reach < means, np.minimum(reach, means - lowest), 0)
-    ends = below, np.minimum(reach, highest - means)
+    ends = (
+        np.where(reach < means, np.minimum(reach, means - lowest), 0),
+        np.minimum(reach, highest - means),
+    )
     ax.errorbar(x, means, ends, fmt="none", ecolor=color)
 
 

@@ -203,10 +203,12 @@ def worst_case_planes(planes: Mapping[str, WorstCases]) -> NDArray[Any]:
 def _draw_plane(
     ax: Axes, epsilons: NDArray[Any], sizes: NDArray[Any], stated: NDArray[Any]
 ) -> None:
-    """Fill what is not stated, name it at its widest, and say what the worst cases are."""
+    """Fill what is not stated, name it in the left half at its widest, and say the worst cases."""
     ax.grid(visible=False)
     ax.contourf(epsilons, sizes, stated, levels=[-0.5, 0.5], colors=[style.RAMP(0.12)])
-    depth = distance_transform_edt(np.pad(stated < 0.5, 1), 1 / np.array(stated.shape))[1:-1, 1:-1]
+    depth = distance_transform_edt(
+        np.pad(stated[:, : stated.shape[1] // 2] < 0.5, 1), 1 / np.array(stated.shape)
+    )[1:-1, 1:-1]
     if depth.max() > 0:
         row, column = np.unravel_index(depth.argmax(), depth.shape)
         look: Look = {"weight": "bold"}
@@ -225,9 +227,9 @@ def _draw_boundary(ax: Axes, label: str, curve: tuple[NDArray[Any], ...], *, cha
         "ha": "left" if changes else "right",
         "va": "bottom" if changes else "top",
     }
-    place = int(np.searchsorted(upward, (0.4 if changes else 0.3) * upward.max()))
+    place = int(np.searchsorted(upward, 0.3 * upward.max()))
     if np.ptp(upward) == 0:
         place = 0
         look |= {"ha": "left", "va": "bottom"}
     spot = float(across[place]), float(upward[place])
-    style.write(ax, spot, f" {label} ".replace("\n", "\n "), color, **look)
+    style.write(ax, spot, f" {label} ", color, **look)
