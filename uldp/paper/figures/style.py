@@ -181,12 +181,15 @@ class Picture(Figure):
     def narrow(self) -> None:
         """Make the figure as wide as a phone, its panels one below the other."""
         number = len(self.panels)
-        highest = 2.6 if number < 3 else 2.0 if number < 5 else 1.6
+        rows = -(-number // self.narrow_columns)
+        highest = 2.6 if number < 3 else 2.0
+        if rows > 4:
+            highest = 1.6  # so that a long column is not scrolled for ever
         of_row = self.get_figheight() / -(-number // self.columns)
         if number > 1:
             of_row = min(of_row, highest)
         note(self.panels, textwrap.fill(self.get_suptitle(), 54))
-        self.arrange(NARROW, of_row * -(-number // self.narrow_columns), self.narrow_columns)
+        self.arrange(NARROW, of_row * rows, self.narrow_columns)
 
     def svg(self) -> str:
         """Return the figure in SVG with its narrow form inside, and leave it narrow.
