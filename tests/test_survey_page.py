@@ -765,6 +765,18 @@ class Recipe:
         return {name: tally.counts.tolist() for name, tally in reading.tallies.items()}
 
 
+def test_the_tokens_of_the_book_hide_the_order_of_the_people(tmp_path, monkeypatch):
+    cells = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
+    (source,) = ("".join(cell["source"]) for cell in cells["cells"] if cell["id"] == "ys-tokens")
+    regions = [f"region{number:02}" for number in range(40)]
+    asked = re.sub(r"people = \[.*\]", f"people = {regions}", source)
+    monkeypatch.chdir(tmp_path)
+    exec(asked, {"Path": Path})
+    lines = Path("tokens.txt").read_text().splitlines()
+    assert lines == sorted(lines)
+    assert sorted(line.split()[1] for line in lines) == regions
+
+
 @pytest.fixture
 def recipe(tmp_path) -> Iterator[Recipe]:
     mechanism = uldp.UtilityOptimizedRR(MOOD, 2.5)
