@@ -38,12 +38,6 @@ def test_a_map_has_its_contours_between_the_ratios() -> None:
     assert [text.get_text() for text in bar.get_yticklabels()] == ["1", "2", "8", "10"]
 
 
-def test_maps_fill_rows() -> None:
-    ratios = {name: np.full((2, 3), 1.5) for name in "abc"}
-    axes = beyond.ratio_maps(GRID, [1, 2], ratios, [1, 2])
-    assert [ax.get_title("left") for ax in axes] == list("abc")
-
-
 def test_what_cannot_be_drawn() -> None:
     with pytest.raises(ValueError, match="at least one panel"):
         beyond.saddle_points({})

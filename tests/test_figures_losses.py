@@ -86,25 +86,6 @@ def test_what_the_paper_leaves_out_is_filled_and_named() -> None:
     assert "only in\nthis book" not in {text.get_text() for text in ax.texts}
 
 
-def test_boundaries_are_named_and_the_first_stands_out() -> None:
-    both = {"exact threshold": ([2, 2], [1, 9]), "limit": ([1, 3], [1, 9])}
-    (ax,) = worst_case_planes({"uRAP": a_plane(boundaries=both)})
-    assert {"exact threshold", "limit"} <= {text.get_text().strip() for text in ax.texts}
-    exact, limit = ax.lines
-    assert lines(ax) == [([2, 2], [1, 9]), ([1, 3], [1, 9])]
-    assert (exact.get_color(), exact.get_linestyle()) != (limit.get_color(), limit.get_linestyle())
-
-
-def test_the_words_on_the_regions_stay_inside_their_panels() -> None:
-    axes = worst_case_planes({"uRR": a_plane(), "uRAP": a_plane()})
-    axes[0].figure.canvas.draw()
-    for ax in axes:
-        box = ax.get_window_extent()
-        words = [text.get_window_extent() for text in ax.texts if "worst" in text.get_text()]
-        assert len(words) == 2
-        assert all(box.contains(*corner) for word in words for corner in (word.min, word.max))
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

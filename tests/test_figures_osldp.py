@@ -7,7 +7,6 @@ import pytest
 from matplotlib.axes import Axes
 
 from uldp.paper.figures.osldp import product_scheme
-from uldp.paper.figures.style import OTHER, SENSITIVE
 from uldp.privacy.osldp import decompose
 
 Q = np.array([[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]])
@@ -21,15 +20,6 @@ def entries(ax: Axes, shape: tuple[int, int]) -> list[list[str]]:
         column, row = text.get_position()
         table[int(row), int(column)] = text.get_text()
     return table.tolist()
-
-
-def labels(ax: Axes) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """The names of the rows and of the columns, each with its colour."""
-    rows, columns = (
-        [(label.get_text(), label.get_color()) for label in ticks]
-        for ticks in (ax.get_yticklabels(), ax.get_xticklabels())
-    )
-    return rows, columns
 
 
 def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
@@ -50,25 +40,6 @@ def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
         ["", "1/2", "1/2", ""],
         ["", "", "1/2", "1/2"],
     ]
-
-
-def test_rows_and_columns_have_the_names_and_colours_of_their_class() -> None:
-    ((empty, processing), (uldp, whole)) = product_scheme(Q, PARTS, [0])
-    inputs = [("$x_{0}$", SENSITIVE), ("$x_{1}$", OTHER), ("$x_{2}$", OTHER)]
-    shared = [("$y_{0}$", SENSITIVE), ("$y_{1}$", SENSITIVE)]
-    outputs = [*shared, ("$y_{2}$", OTHER), ("$y_{3}$", OTHER)]
-    assert labels(whole) == (inputs, outputs)
-    assert labels(uldp) == (inputs, [*shared, *inputs[1:]])
-    assert labels(processing) == ([*shared, *inputs[1:]], outputs)
-    assert not empty.axison
-
-
-def test_entries_that_belong_together_stand_in_line() -> None:
-    ((_, processing), (uldp, whole)) = product_scheme(Q, PARTS, [0])
-    whole.figure.draw_without_rendering()
-    above, left, place = (ax.get_position() for ax in (processing, uldp, whole))
-    np.testing.assert_allclose([above.x0, above.x1], [place.x0, place.x1], atol=1e-6)
-    np.testing.assert_allclose([left.y0, left.y1], [place.y0, place.y1], atol=1e-6)
 
 
 def test_floats_have_two_digits() -> None:

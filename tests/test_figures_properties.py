@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib.text import Annotation
 
 from uldp.paper.figures import properties as property_figures, style
 from uldp.paper.figures.properties import Levels
@@ -30,15 +29,6 @@ def test_each_region_is_named_inside_itself_by_the_strongest_definition() -> Non
     inside = [x for text in ax.texts if text.get_text() == "ULDP" for x, _ in [text.get_position()]]
     assert sorted(x > 1 for x in inside) == [False, True]
     assert 1 / 3 < min(inside) < 2 / 3
-
-
-def test_a_narrow_region_is_named_beside_it() -> None:
-    narrow = np.where(A < 0.45, 0.5, 3.0)
-    (ax,) = property_figures.definition_regions({"": nested(uldp=narrow)}, epsilon=1.0)
-    (name,) = (text for text in ax.texts if text.get_text() == "ULDP")
-    assert isinstance(name, Annotation)
-    assert 1 / 3 <= name.xy[0] < 0.45
-    assert name.get_position()[0] < 1 / 3
 
 
 def test_the_edge_and_the_points_stand_where_they_are() -> None:
