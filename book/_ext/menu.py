@@ -49,6 +49,8 @@ def fold(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
             summary.extend([caption.span.extract(), count])
             caption.replace_with(part)
             part.extend([summary, chapters.extract()])
+        for arrow in menu.select("li.has-children > details > summary"):
+            arrow["aria-label"] = f"Pages of {arrow.find_parent('li').a.get_text()}"
         return str(menu)
 
     context["generate_toctree_html"] = folded
