@@ -36,7 +36,10 @@ const form = document.querySelector("form");
 const say = (text) => {
   document.querySelector("[role=status]").textContent = text;
 };
-for (const link of document.links) link.search = location.search; // the round and the token
+for (const link of document.links) {
+  const isOurs = link.origin === location.origin; // nobody else gets the round and the token
+  if (isOurs) link.search = location.search;
+}
 const inOneTab = (action) => navigator.locks.request("survey", action);
 
 function make(tag, properties, ...children) {

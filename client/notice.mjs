@@ -13,7 +13,10 @@ function paragraph(question) {
   return element;
 }
 
-for (const link of document.links) link.search = location.search; // the round and the token
+for (const link of document.links) {
+  const isOurs = link.origin === location.origin; // nobody else gets the round and the token
+  if (isOurs) link.search = location.search;
+}
 
 try {
   const survey = parseSurvey(await (await fetch("survey.json", { cache: "no-cache" })).arrayBuffer());

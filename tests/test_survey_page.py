@@ -330,6 +330,26 @@ def test_who_reads_the_notice_comes_back_with_her_own_link(tab, service):
     assert tab.url == f"{address}/example.html{own}"
 
 
+@pytest.mark.parametrize("page", ["example.html", "notice.html"])
+def test_a_link_to_others_does_not_carry_the_token(tab, service, page):
+    address, handler = service
+    handler.survey = Survey("again", {"q": uldp.UtilityOptimizedRR(MOOD, 1.0)}, WAYS["both"])
+    contact = "https://elsewhere.example/contact"
+
+    def with_contact(route):
+        answer = route.fetch()
+        body = answer.text().replace("</p>", f'</p><a href="{contact}">Contact</a>', 1)
+        route.fulfill(response=answer, body=body)
+
+    tab.route(f"**/{page}*", with_contact)
+    tab.goto(f"{address}/{page}?round=2&token=Kd83hs")
+    said = "Send" if page == "example.html" else "your device answers 2 of them"
+    tab.get_by_text(said).first.wait_for()
+    hrefs = tab.evaluate("[...document.links].map(link => link.href)")
+    assert contact in hrefs
+    assert any(href.endswith("?round=2&token=Kd83hs") for href in hrefs)
+
+
 def quoted(notebook: str) -> list[str]:
     """What a chapter quotes from the page."""
     cells = json.loads((ROOT / "notebooks" / notebook).read_text(encoding="utf-8"))["cells"]
