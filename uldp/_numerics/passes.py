@@ -26,7 +26,7 @@ COPIES = 8
 COPY = (np.arange(SETS_AT_ONCE) % COPIES * 256).astype(np.uint16)
 
 COMPILED_FROM = 1 << 18
-SETS_IN_CACHE = 1 << 12
+SETS_IN_CACHE = 1 << 13
 
 
 class Sums(NamedTuple):
@@ -167,48 +167,43 @@ def _over_chunks(
 ) -> None:
     """Write the sums over each chunk of `size` sets, from number `first`, for Numba to compile."""
     mass = np.empty(size)
-    weights = np.empty((size, 2))
-    totals = np.empty((4, 256, 2))
+    weights = np.empty((2, size))
+    totals = np.empty((COPIES, 256))
     for chunk in range(len(scalars)):
         start = (first + chunk) * size
         m = min(size, times.size - start)
         mass[:m] = 0.0
         for byte in range(0, len(sets) - 1, 2):
             table = tables[byte]
-            column = sets[byte]
+            column = sets[byte, start : start + m]
             next_table = tables[byte + 1]
-            next_column = sets[byte + 1]
+            next_column = sets[byte + 1, start : start + m]
             for i in range(m):
-                mass[i] += table[column[start + i]] + next_table[next_column[start + i]]
+                mass[i] += table[column[i]] + next_table[next_column[i]]
         if len(sets) % 2:
             table = tables[-1]
-            column = sets[-1]
+            column = sets[-1, start : start + m]
             for i in range(m):
-                mass[i] += table[column[start + i]]
+                mass[i] += table[column[i]]
         for i in range(m):
             mass[i] = base + slope * mass[i]
-            weights[i, 0] = times[start + i] / mass[i]
-            scalars[chunk, 1] += weights[i, 0]
+            weights[0, i] = times[start + i] / mass[i]
+            scalars[chunk, 1] += weights[0, i]
         if climbing:
             for i in range(m):
-                weights[i, 1] = weights[i, 0] / mass[i]
+                weights[1, i] = weights[0, i] / mass[i]
                 scalars[chunk, 0] += times[start + i] * np.log(mass[i])
-                scalars[chunk, 2] += weights[i, 1]
-        for byte in range(len(sets)):
-            column = sets[byte]
-            totals[:] = 0.0
-            if climbing:
+                scalars[chunk, 2] += weights[1, i]
+        for power in range(2 if climbing else 1):
+            weight = weights[power]
+            for byte in range(len(sets)):
+                column = sets[byte, start : start + m]
+                totals[:] = 0.0
                 for i in range(m):
-                    copy = i & 3
-                    value = column[start + i]
-                    totals[copy, value, 0] += weights[i, 0]
-                    totals[copy, value, 1] += weights[i, 1]
-            else:
-                for i in range(m):
-                    totals[i & 3, column[start + i], 0] += weights[i, 0]
-            for power in range(2 if climbing else 1):
-                total = totals[0, :, power]
-                total += totals[1, :, power] + totals[2, :, power] + totals[3, :, power]
+                    totals[i % COPIES, column[i]] += weight[i]
+                total = totals[0]
+                for copy in range(1, COPIES):
+                    total += totals[copy]
                 half = 128
                 for bit in range(7, -1, -1):
                     upper = 0.0
