@@ -3,13 +3,19 @@
 const SHOWN = 8; // of a long list of answers, in one line
 const GUESSES = [0.1, 0.5];
 
-/** Bounds are rounded up. */
-const upwards = (format) => new Intl.NumberFormat("en", { roundingMode: "ceil", ...format });
-const growth = upwards({ maximumSignificantDigits: 3 });
-const percent = upwards({ style: "percent" });
+// Bounds are rounded up, by hand: browsers before 2023 ignore the rounding mode of Intl.
+const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const NOISE = 1e-9;
+
+function growth(factor) {
+  const unit = 10 ** (Math.floor(Math.log10(factor)) - 2);
+  return digits.format(Math.ceil(factor / unit - NOISE) * unit);
+}
+
+const percent = (share) => `${Math.ceil(100 * share - NOISE)}%`;
 
 /** How much a guess may gain: ε in words. */
-const oddsOf = (epsilon) => `at most ${growth.format(Math.exp(epsilon))} times as high`;
+const oddsOf = (epsilon) => `at most ${growth(Math.exp(epsilon))} times as high`;
 
 /** The chance that an answer which is not protected is sent as it is. */
 function shownChance({ mechanism, decisions }) {
@@ -31,8 +37,17 @@ export function promiseOf(question, most = SHOWN) {
   const which = isAll ? "every answer" : new Intl.ListFormat("en").format(named);
   const kept = `Protected: ${which}. One message makes the odds of a guess ${oddsOf(epsilon)}.`;
   if (isAll) return kept;
-  const shown = percent.format(shownChance(question));
+  const shown = percent(shownChance(question));
   return `${kept} Any other answer is sent as it is in ${shown} of all cases.`;
+}
+
+/** What becomes of an answer that is not protected, and stays the same, over all rounds. */
+function openOf(questions, reports) {
+  const mixed = questions.filter(({ sensitiveValues: { length }, size }) => length % size);
+  if (!mixed.length || reports === 1) return "";
+  const chance = Math.max(...mixed.map((one) => 1 - (1 - shownChance(one)) ** reports));
+  const seen = `is sent as it is at least once in up to ${percent(chance)} of all cases`;
+  return ` An answer that is not protected ${seen}, if it stays the same.`;
 }
 
 /** What all that a device sends tells together, with examples. */
@@ -48,8 +63,9 @@ export function totalOf({ epsilon, questions, repeat }) {
   const isOne = questions.length * reports === 1;
   const messages = isOne ? "Your message makes" : "All your messages together make";
   const after = (before) => 1 / (1 + (1 / before - 1) * Math.exp(-epsilon));
-  const steps = GUESSES.map((p) => `${percent.format(p)} becomes ${percent.format(after(p))}`);
+  const steps = GUESSES.map((p) => `${percent(p)} becomes ${percent(after(p))}`);
   const odds = `${oddsOf(epsilon)}: a guess of ${steps.join(", one of ")}, at most`;
-  const all = `${messages} the odds of a guess about what is protected ${odds}.`;
+  const open = openOf(questions, reports);
+  const all = `${messages} the odds of a guess about what is protected ${odds}.${open}`;
   return rounds > 1 ? `${again}, as long as this browser remembers it. ${all}` : all;
 }

@@ -18,10 +18,13 @@ const ONCE = { keep: "first", rounds: 1, reports: 1 };
 const NOT_IN_TEXT =
   /[\p{Cc}\p{Cs}\p{NChar}\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
 const INVISIBLE = new RegExp(
-  "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u3164" +
-    "\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]",
+  "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u2800\u3164" +
+    "\ufe00-\ufe0f\uffa0\ufff0-\ufff8\u{13430}-\u{1343f}\u{16fe4}\u{1bca0}-\u{1bca3}\u{1d159}" +
+    "\u{1d173}-\u{1d17a}\u{e0080}-\u{e0fff}]",
   "gu",
 );
+const LENGTH = /^.{1,500}$/su; // in code points
+const QUOTATION_MARKS = /[\u201c-\u201f]/;
 const JSON_TOKENS = /"(?:[^"\\]+|\\.)*"|[^\s"[\]{}:,]+|[[\]{}:,]/g;
 
 /** What is wrong with a survey, an answer or a secret map. It names the place, never the value. */
@@ -45,7 +48,8 @@ function refuseIf(isWrong, reason) {
 /** Read a survey file; what is none is refused with a SurveyError that names the place. */
 export function parseSurvey(file, options = {}) {
   checkKeys(options, "options", [], ["mostEpsilon"]);
-  return new Survey(readJson(file), options.mostEpsilon ?? Infinity);
+  const { mostEpsilon = Infinity } = options;
+  return new Survey(readJson(file), checkNumber(mostEpsilon, "mostEpsilon", 0, Infinity));
 }
 
 /**
@@ -76,8 +80,8 @@ const isStored = (survey, options) => Boolean(survey.repeat) || options?.storage
 
 /**
  * What a device keeps of a survey: the rounds that it has drawn, and its report to each question in
- * each of them, never an answer. Nothing is drawn twice, or used before it is stored; and where
- * something else is stored, nothing is drawn anew. One that is not repeated has one round.
+ * each of them, which may be the answer. Nothing is drawn twice, or used before it is stored; and
+ * where something else is stored, nothing is drawn anew. One that is not repeated has one round.
  */
 function recall(survey, options, coins) {
   if (kindOf(options) !== "Object") throw refusal("options", "an object");
@@ -168,7 +172,7 @@ class Survey {
     this.id = checkText(content.id, "id");
     if (content.repeat !== undefined) this.repeat = checkRepeat(content.repeat);
     const entries = checkArray(content.questions, "questions", 1, MOST_QUESTIONS);
-    this.questions = Object.freeze(entries.map((entry, number) => new Question(entry, number)));
+    this.questions = entries.map((entry, number) => new Question(entry, number));
     this.#questions = new Map(this.questions.map((question) => [question.name, question]));
     checkDifferent(this.questions.map(({ name }) => name), "the names of questions");
     const counts = this.questions.reduce((sum, { size, rows }) => sum + size * rows, 0);
@@ -178,7 +182,7 @@ class Survey {
     if (!(this.epsilon <= mostEpsilon)) throw refusal("epsilon", `${mostEpsilon} in all, at most`);
     this.#digest = sha256(new TextEncoder().encode(text));
     this.digest = [...this.#digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    Object.freeze(this);
+    freeze(this);
   }
 
   privatize(question, answer, options) {
@@ -268,7 +272,6 @@ class Question {
     this.columns = isHadamard && s ? 2 ** (32 - Math.clz32(s)) : 0; // the least power above s
     const outputs = isHadamard ? this.columns + nu : this.size;
     this.reportBytes = isResponse || isHadamard ? bytesToHold(outputs - 1) : setBytes;
-    Object.freeze(this);
   }
 
   get sensitiveValues() {
@@ -404,8 +407,9 @@ class Question {
       this.#numberOfLabel = new Map(labels.map((label, number) => [label, number]));
     } else checkNumber(labels, `${where}.labels`, 1, MOST_COUNTS, "a whole number");
     if (tags !== undefined) checkArray(tags, `${where}.tags`, 1);
-    this.labels = Array.isArray(labels) ? Object.freeze([...labels]) : labels;
-    this.tags = Object.freeze((tags ?? []).map((tag) => checkText(tag, `${where}.tags`)));
+    this.labels = labels;
+    this.tags = (tags ?? []).map((tag) => checkText(tag, `${where}.tags`));
+    checkDifferent(this.tags, `${where}.tags`);
     const bots = this.tags.map((tag) => `\u22a5${tag}`);
     checkDifferent([...(this.#numberOfLabel?.keys() ?? []), ...bots], `${where}.tags`);
     this.size = (labels.length ?? labels) + this.tags.length;
@@ -432,8 +436,9 @@ function responseLaw(s, epsilon) {
 
 function bitLaws(theta, s, nu, epsilon) {
   const [shrink, growth] = [Math.exp(-epsilon), -Math.expm1(-epsilon)];
-  const odds = theta === undefined ? Math.exp(epsilon / 2) : theta / (1 - theta);
-  const others = theta === undefined ? Math.exp(-epsilon / 2) : odds * shrink;
+  const isDefault = theta === undefined || theta === 1 / (1 + Math.exp(-epsilon / 2));
+  const odds = isDefault ? Math.exp(epsilon / 2) : theta / (1 - theta);
+  const others = isDefault ? Math.exp(-epsilon / 2) : odds * shrink;
   const own = [odds / (1 + odds), 1 / (1 + odds)];
   const other = [others / (1 + others), 1 / (1 + others)];
   const shown = [own[0] * growth, own[1] + own[0] * shrink];
@@ -453,6 +458,8 @@ function blockLaws(sizes, s, epsilon) {
 
 // --- what a file may hold ------------------------------------------------------------------------
 const refusal = (where, what) => new SurveyError(`${where} must be ${what}`);
+const isObject = (value) => Object(value) === value;
+const freeze = (value) => isObject(value) && Object.values(Object.freeze(value)).forEach(freeze);
 const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
 
 function readJson(file, where = "the file") {
@@ -512,7 +519,7 @@ function checkRepeat(repeat) {
   checkKeys(repeat, "repeat", ["keep", "rounds", ...(keep === "first" ? [] : ["reports"])], []);
   checkNumber(rounds, "repeat.rounds", 1, MOST_ROUNDS, "a whole number");
   checkNumber(reports, "repeat.reports", 1, rounds, "a whole number");
-  return Object.freeze({ keep, rounds, reports });
+  return { keep, rounds, reports };
 }
 
 function checkArray(value, where, least, most = Infinity) {
@@ -521,8 +528,9 @@ function checkArray(value, where, least, most = Infinity) {
 }
 
 function checkText(value, where) {
-  if (typeof value === "string" && value && !NOT_IN_TEXT.test(value)) return value;
-  throw refusal(where, "a string, not empty, without control characters and what is no character");
+  if (typeof value === "string" && LENGTH.test(value) && !NOT_IN_TEXT.test(value)) return value;
+  const what = "without control characters and what is no character";
+  throw refusal(where, `a string of 1 to 500 characters, ${what}`);
 }
 
 function checkNumber(value, where, least, most, kind = "a number") {
@@ -534,8 +542,11 @@ function checkNumber(value, where, least, most, kind = "a number") {
 function checkLabels(labels, where, least) {
   const most = Number.MAX_SAFE_INTEGER;
   for (const label of checkArray(labels, where, least)) {
-    if (typeof label === "string") checkText(label, where);
-    else checkNumber(label, where, -most, most, "strings or whole numbers");
+    if (typeof label !== "string") {
+      checkNumber(label, where, -most, most, "strings or whole numbers");
+    } else if (QUOTATION_MARKS.test(checkText(label, where))) {
+      throw refusal(where, "without the quotation marks in which pages put them");
+    }
   }
   if (labels.some((label) => typeof label !== typeof labels[0])) {
     throw refusal(where, "strings or whole numbers, not both");
@@ -546,14 +557,16 @@ function checkLabels(labels, where, least) {
 
 function checkDifferent(values, where) {
   const seen = new Set(values.map(foldedText));
+  if (seen.has("")) throw refusal(where, "without one that is not seen");
   if (seen.size < values.length) throw refusal(where, "without two that are alike");
 }
 
 /** What strings that look the same have in common; a number is as it is. */
 function foldedText(value) {
   if (typeof value === "number") return value;
-  const letters = [...value.replace(INVISIBLE, "").normalize("NFKC")];
-  return letters.map((letter) => letter.toLowerCase()).join("");
+  const letters = value.replace(INVISIBLE, "").normalize("NFKC");
+  const spaced = letters.replace(/[ \u1680]+/g, " ").replace(/^ | $/g, "");
+  return [...spaced].map((letter) => letter.toLowerCase()).join("");
 }
 
 function checkFactors(factors, labels, where) {
@@ -574,8 +587,7 @@ function checkFactors(factors, labels, where) {
   if (size !== labels.length || labels.some((label, cell) => label !== labelOf(cell))) {
     throw refusal(where, "factors whose cells are the labels");
   }
-  factors.forEach((factor) => Object.freeze(factor) && Object.freeze(factor.labels));
-  return Object.freeze(factors);
+  return factors;
 }
 
 function checkSizes(sizes, s, where) {

@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { Coins, parseSurvey, rehearse, sha256 } from "../client/uldp.mjs";
+import { totalOf } from "../client/promise.mjs";
 import {
   collect, entryVariance, l2WithoutReplacement, likelihoods, losses, lossesWithin, plan, printed, projected,
   revealedShare, saddle, sample, simulate, supportOf, talliesFile, usersNeeded, worstLoss, worstMass,
@@ -357,6 +358,24 @@ const TASKS = {
     for (let draw = 0; draw < draws; draw++) coins.choose(2);
     return [...kept];
   },
+
+  totals: (texts) => texts.map((text) => totalOf(parseSurvey(text))),
+
+  thawed: (text) => {
+    const found = [];
+    const visit = (value, path) => {
+      if (Object(value) !== value) return;
+      if (!Object.isFrozen(value)) found.push(path);
+      for (const [key, inner] of Object.entries(value)) visit(inner, `${path}.${key}`);
+    };
+    visit(parseSurvey(text), "survey");
+    return found;
+  },
+
+  ignorable: () =>
+    Array.from({ length: 0x110000 }, (_, code) => code).filter(
+      (code) => /\p{Default_Ignorable_Code_Point}/u.test(String.fromCodePoint(code)),
+    ),
 
   refusedSurveys: (texts) => texts.map((text) => refusal(() => parseSurvey(text))),
 

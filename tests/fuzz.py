@@ -69,7 +69,7 @@ PIECES = [
     ),
     *("\U000e0041", "\ufdd0", "⊥", '"uldp": 2,', '"theta": 0.5,', '"tags": ["a"],', '"labels": 3,'),
 ]
-DIFFERENT_SIGNS = ("A", "a", "é", "\u200b", "\ufe0f", " ")
+DIFFERENT_SIGNS = ("A", "a", "é", "\u200b", "\ufe0f", " ", "\u2800", "\u201d")
 
 
 def bases() -> list[Any]:

@@ -38,7 +38,7 @@ CLIENT = ROOT / "client"
 MODULES = CLIENT / "uldp.mjs", ROOT / "book" / "_live" / "model.mjs"
 VECTORS = json.loads((CLIENT / "vectors.json").read_text(encoding="utf-8"))
 TEXTS = [one["text"] for one in VECTORS["surveys"]]
-MOST_LINES = 660
+MOST_LINES = 675
 WORD = 2**32
 SURE_WORDS = 2
 FALSE_ALARM = 1e-7
@@ -497,6 +497,35 @@ def test_the_law_of_every_device_is_the_matrix():
             assert set(law) <= set(outputs), name
             found = [float(law.get(output, 0)) for output in outputs]
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=0, err_msg=name)
+
+
+def test_a_theta_is_the_same_law_in_both_readers():
+    """At large ε that of the paper stands for what is left out, and its neighbours do not."""
+    law = {"labels": 3, "sensitive": [1], "mechanism": "uRAP"}
+    asked = []
+    for epsilon in [*np.geomspace(1e-9, 73, 200), *range(1, 74)]:
+        theta = float(1 / (1 + np.exp(-epsilon / 2)))
+        for one in (theta, np.nextafter(theta, 0), np.nextafter(theta, 1)):
+            if one < 1:
+                asked.append({**law, "epsilon": float(epsilon), "theta": float(one)})
+    text = json.dumps(
+        {
+            **{"uldp": 2, "id": "θ"},
+            "questions": [{**one, "name": f"{i}"} for i, one in enumerate(asked)],
+        }
+    )
+    (found,) = ask("facts", [text])
+    mechanisms = Survey.from_json(text).questions.values()
+    for one, mechanism in zip(found["questions"], mechanisms, strict=True):
+        x, z = mechanism.sensitive[0], mechanism.nonsensitive[0]
+        decoder, decisions = mechanism.decoder, one["decisions"]
+        expected = [
+            *(decoder.true_support[x], decoder.not_true_support[x]),
+            *(decoder.false_support[x], decoder.not_false_support[x]),
+            *(decoder.true_support[z], decoder.not_true_support[z]),
+        ]
+        pairs = [*decisions["own"], *decisions["other"], *decisions["shown"]]
+        np.testing.assert_allclose(pairs, expected, rtol=1e-12, err_msg=repr(mechanism))
 
 
 def test_a_device_makes_the_same_choices_whatever_the_value():
@@ -1095,19 +1124,55 @@ def test_what_looks_like_a_key_or_a_number_in_a_string_is_none():
     assert found["questions"][0]["values"] == len(strange)
 
 
-def test_long_strings_are_read_without_recursion():
+def test_long_strings_are_refused_without_recursion():
     text = Survey("long", {"q": uldp.RandomizedResponse(uldp.Domain(["a", "b"]), 1.0)}).to_json()
     for filling in ("x", "\\u00e9", '\\"'):
-        assert ask("refusedSurveys", [text.replace('"a"', f'"{filling * 3 * 10**5}"')]) == [None]
+        (found,) = ask("refusedSurveys", [text.replace('"a"', f'"{filling * 3 * 10**5}"')])
+        assert found["message"].startswith("questions[0].labels must be a string of 1 to 500 char")
+
+
+STRINGS = {
+    "uldp": 2,
+    "id": "an id",
+    "questions": [
+        {
+            **{"name": "a name", "text": "a text", "labels": ["a label"], "tags": ["a tag"]},
+            **{"sensitive": [], "mechanism": "uRR", "epsilon": 1},
+            "factors": [{"name": "a factor", "labels": ["a label"]}],
+        }
+    ],
+}
+
+
+def test_a_string_has_at_most_500_code_points():
+    """Wherever it stands, also where each takes two words of UTF-16."""
+    text, changed = json.dumps(STRINGS), []
+    for place in ("an id", "a name", "a text", "a label", "a tag", "a factor"):
+        for letter in ("x", "\U0001d4b3"):
+            changed += [text.replace(f'"{place}"', f'"{letter * n}"') for n in (500, 501)]
+    found = ask("refusedSurveys", changed)
+    assert [one is None for one in found] == [True, False] * 12
+    assert [*map(accepts, changed)] == [True, False] * 12
+
+
+@pytest.mark.parametrize("filling", ["\u0315\u0300" * 150_000, "\ufdfa" * 690_000])
+def test_no_string_takes_long_to_compare(filling):
+    """Canonical order takes the square of the marks on a letter; a ligature becomes 18 letters."""
+    text = json.dumps(STRINGS, ensure_ascii=False).replace("a tag", f"a{filling}")
+    assert len(text.encode()) <= survey_file.MOST_BYTES
+    start = time.process_time()
+    assert not accepts(text)
+    assert time.process_time() - start < 1
+    assert ask("refusedSurveys", [text])[0]["message"].startswith("questions[0].tags must be a str")
 
 
 @pytest.mark.parametrize("filling", ["x", "é"])
 def test_a_file_has_a_bound_in_bytes(filling):
     """Read as JSON, ten megabytes of brackets would take 250."""
     text = Survey("long", {"q": uldp.RandomizedResponse(uldp.Domain(["a", "b"]), 1.0)}).to_json()
-    room = survey_file.MOST_BYTES - len(text.encode())
-    filled = text.replace('"a"', f'"a{filling * (room // len(filling.encode()))}"')
-    assert 0 <= survey_file.MOST_BYTES - len(filled.encode()) < 2
+    many = [f"{i}{filling * 450}" for i in range(2000)]
+    text = text.replace('"a"', json.dumps(many, ensure_ascii=False)[1:-1])
+    filled = text + " " * (survey_file.MOST_BYTES - len(text.encode()))
     longer = filled + "  "
     found = ask("refusedSurveys", [filled, longer])
     assert found[0] is None
@@ -1130,6 +1195,8 @@ def test_strings_that_are_alike_are_the_same_in_both_readers():
         letter = chr(code)
         if unicodedata.category(letter) != "Cn" and not survey_file.NOT_IN_TEXT.search(letter):
             groups[look(letter)].append(letter)
+    blank = groups.pop("")
+    blank += [letter for quote in "\u201c\u201d\u201e\u201f" for letter in groups.pop(quote)]
     law = {"sensitive": [], "mechanism": "RR", "epsilon": 1}
 
     def survey(labels: list[str]) -> str:
@@ -1141,12 +1208,49 @@ def test_strings_that_are_alike_are_the_same_in_both_readers():
     assert len(each) > 100_000
     different = [survey(each[start : start + 2**16]) for start in range(0, len(each), 2**16)]
     alike = [survey([one, other]) for one, *others in groups.values() for other in others]
+    alike += [survey([letter]) for letter in blank]
     assert len(alike) > 5000
     found = ask("refusedSurveys", [*different, *alike])
     assert found[: len(different)] == [None] * len(different)
     assert all(map(accepts, different))
     assert all(found[len(different) :])
     assert not any(map(accepts, alike))
+
+
+def test_what_looks_the_same_is_refused_by_both_readers():
+    """Whatever Unicode calls ignorable, blank letters, and white space, which a page collapses."""
+    unseen = [chr(code) for code in ask("ignorable", None)]
+    assert len(unseen) > 4000
+    unseen += "\u2800\U00016fe4\U00013439\U0001d159"
+    pairs = [("yes", f"y{letter}es") for letter in unseen]
+    for other in ("yes ", " yes", "  yes\u3000", "yes\u200b ", "yes\u1680"):
+        pairs.append(("yes", other))
+    for other in ("a  b", "a\xa0b", "a \u200b b", "a \u3000 \u1680b", " a b"):
+        pairs.append(("a b", other))
+
+    plain = {key: v for key, v in STRINGS["questions"][0].items() if key != "factors"}
+    texts = []
+    for pair in pairs:
+        texts.append({**plain, "labels": pair})
+        texts.append({**plain, "tags": pair})
+    texts += [{**plain, "labels": ["a", blank]} for blank in (" ", "\u200b\xa0", "\u2800")]
+    texts = [json.dumps({**STRINGS, "questions": [one]}) for one in texts]
+    assert None not in ask("refusedSurveys", texts)
+    assert not any(map(accepts, texts))
+    right = json.dumps({**STRINGS, "questions": [{**plain, "labels": ["a b", "ab", " a", "b "]}]})
+    assert ask("refusedSurveys", [right]) == [None]
+    assert accepts(right)
+
+
+def test_no_label_passes_for_several():
+    """A page lists them in quotation marks."""
+    for label in ("maybe\u201d, \u201cyes\u201d and \u201cno", "a\u201e", "a\u201f"):
+        text = json.dumps(STRINGS).replace("a label", label)
+        assert not accepts(text)
+        assert "quotation marks" in ask("refusedSurveys", [text])[0]["message"]
+    text = json.dumps(STRINGS).replace("a text", "\u201ca\u201d")
+    assert ask("refusedSurveys", [text]) == [None]
+    assert accepts(text)
 
 
 def test_ordinary_words_of_many_languages_are_labels():
@@ -1175,12 +1279,44 @@ def test_a_page_can_bound_what_a_survey_tells_of_a_person():
     for repeat, total in ways:
         text = Survey("s", questions, repeat).to_json()
         options = [{}, {"mostEpsilon": total}, {"mostEpsilon": total - 0.01}, {"mostepsilon": 9}]
+        options += [{"mostEpsilon": wrong} for wrong in (None, "9", True, [9], -1)]
         bounded = ask("bounded", {"text": text, "options": options})
         assert bounded[:2] == [total] * 2
         for refusal in bounded[2:]:
             assert_named(refusal)
         assert bounded[2]["message"] == f"epsilon must be {total - 0.01:g} in all, at most"
         assert bounded[3]["message"].startswith("options must")
+        assert all(one["message"].startswith("mostEpsilon must be") for one in bounded[4:])
+
+
+def test_what_rounds_show_of_an_answer_that_is_not_protected_is_said():
+    """Of all rounds together, rounded up, for the question that shows most."""
+    domain = uldp.Domain(["a", "b", "c"], ["a"])
+    laws = [
+        {f"{epsilon}": make(domain, epsilon) for epsilon in (0.01, 0.02)}
+        for make in uldp.mechanisms.MECHANISMS.values()
+    ]
+    laws.append({"all": uldp.RandomizedResponse(domain, 1.0)})
+    laws.append({**laws[0], "u": uldp.UtilityOptimizedRR(domain, 0.05), **laws[-1]})
+    laws[-1]["none"] = uldp.UtilityOptimizedRR(uldp.Domain(2), 1.0)
+    for reports in (1, 7):
+        repeat = {"keep": "nothing", "rounds": 9, "reports": reports}
+        texts = [Survey("s", each, repeat).to_json() for each in laws]
+        for each, said in zip(laws, ask("totals", texts), strict=True):
+            shares = [one.revealed_share for name, one in each.items() if name != "none"]
+            chance = 1 - (1 - max(shares)) ** reports
+            sentence = (
+                " An answer that is not protected is sent as it is at least once in up to "
+                f"{math.ceil(100 * chance)}% of all cases, if it stays the same."
+            )
+            assert said.endswith(sentence) == (reports > 1 and chance > 0)
+            assert ("not protected" in said) == (reports > 1 and chance > 0)
+
+
+def test_nothing_of_a_survey_can_be_changed():
+    """Every object that can be reached: a changed probability would send the answer itself."""
+    for text in TEXTS:
+        assert ask("thawed", text) == []
 
 
 def test_the_client_tells_the_factors():

@@ -254,6 +254,14 @@ def test_estimates_of_a_tagged_question_say_what_they_are(tmp_path, capsys):
     rows = list(csv.DictReader(io.StringIO(out)))
     assert [row["value"] for row in rows] == [*places.labels, *MOOD.labels]
     assert [float(row["estimate"]) for row in rows[:2]] == answers.estimate.tolist()
+    added = [row["background_error"] for row in rows]
+    assert list(map(float, added[:2])) == answers.further["background_error"].tolist()
+    assert added[2:] == [""] * MOOD.size
+    for options in (["--method", "norm_sub"], ["--simultaneous"], ["--clip"]):
+        status, out, err = run(capsys, "estimate", path, "--csv", *options)
+        assert (status, f"place: {note}\n" in err) == (0, True)
+        rows = list(csv.DictReader(io.StringIO(out)))
+        assert [row["value"] for row in rows] == [*tagged.labels, *MOOD.labels]
     for few in ({"place": place.tally([0])}, {}):
         path.write_text(Tallies(survey, few).to_json(), encoding="utf-8")
         status, out, err = run(capsys, "estimate", path)
@@ -440,7 +448,7 @@ def test_estimates_by_other_estimators_and_simultaneous_intervals(tmp_path, caps
     for method in ("empirical", "threshold", "norm_sub", "em", "mle"):
         status, out, err = run(capsys, *words, "--method", method)
         rows = list(csv.DictReader(io.StringIO(out)))
-        found = np.array([[float(row[key]) for key in commands.COLUMNS[2:]] for row in rows])
+        found = np.array([[float(row[key]) for key in commands.COLUMNS[2:-1]] for row in rows])
         law = SURVEY.questions["mood"]
         np.testing.assert_array_equal(found[:, 0], law.estimate(tallies["mood"], method))
         ends = inference.intervals(tallies["mood"], 0.95, simultaneous=True, clip=True)
@@ -474,20 +482,21 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert (status, err) == (0, "")
     blocks = out.split("\n\n")
     assert blocks[0] == "clinic"
-    assert blocks[1].splitlines()[:6] == [
+    assert blocks[1].splitlines()[:7] == [
         "How are you?",
         "  UtilityOptimizedRR, ε = 1, 3 values",
         "  protected: fair",
         "    a suspicion of 50% of one of them becomes at most 74%",
         '  not protected: good, or so; so "lala"',
         "    one of them is revealed with the chance 64%",
+        "    if it stays the same, in 2 reports at least once with 87%",
     ]
     law = questions["mood"]
     worst = law.l1_loss(law.worst_case("l1"), 10_000) / 2
     assert f"in the worst case, a total variation of about {worst:.2g}\n" in blocks[1]
     errors = 100 * np.sqrt(law.decoder.null_variances / 10_000)
-    own, other = (f"{errors[x]:.2g} points" for x in (1, 0))
-    assert blocks[1].endswith(f"share near 0 of {own} (protected), {other} (not protected)")
+    assert blocks[1].endswith(f"share near 0 of {errors[1]:.2g} points (protected)")
+    assert " 0 points" not in out
     assert "not protected" not in blocks[2]
     assert "at most 63%" in blocks[2]
     assert "protected: nothing\n  not protected: 0; 1; 2" in blocks[3]
@@ -496,8 +505,22 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert blocks[5] == "In all a person tells ε = 9.5 in 5 rounds.\n"
     assert survey.epsilon == 2 * (1 + 0.5 + 3 + 0.25)
     assert Survey("once", questions).epsilon == 4.75
+    for epsilon, written in ((1.00001, "1.001"), (1234.0, "1234"), (0.1 + 0.2, "0.3")):
+        parts = max(1, int(epsilon / 400))
+        exact = {f"{i}": uldp.RandomizedResponse(MOOD, epsilon / parts) for i in range(parts)}
+        Survey("exact", exact).save(tmp_path / "s")
+        assert run(capsys, "describe", tmp_path / "s")[1].endswith(f"tells ε = {written}.\n")
     kept = {"keep": "first", "rounds": 5}
     assert Survey("kept", questions, kept).epsilon == 4.75
+
+
+def test_what_takes_too_much_memory_is_said_in_a_line(tmp_path, capsys, monkeypatch):
+    def full(*given: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Survey, "load", full)
+    said = "uldp: this takes more memory than there is\n"
+    assert run(capsys, "describe", tmp_path) == (2, "", said)
 
 
 def test_the_version(capsys):

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 import uldp
 from uldp import Domain
 from uldp.attributes import OneByOne
-from uldp.domain import _labels
+from uldp.domain import _labels, weights_of
 from uldp.personalized import JointLaw, PersonalizedMechanism, SecretMaps, TaggedDomain
 
 
@@ -95,6 +95,16 @@ def test_labels_and_indices_say_the_same(labels, data):
     domain = Domain(labels)
     chosen = data.draw(st.lists(st.integers(0, len(labels) - 1)))
     np.testing.assert_array_equal(domain.indices([labels[i] for i in chosen]), chosen)
+
+
+def test_a_label_keeps_the_zeros_at_its_end():
+    """NumPy's strings lose them."""
+    domain = Domain(["a\0", "a"])
+    assert domain.indices("a\0") == 0
+    assert domain.indices("a") == 1
+    assert domain.indices(np.str_("a\0")) == 0
+    np.testing.assert_array_equal(weights_of(domain, ["a\0"]), [1, 0])
+    np.testing.assert_array_equal(weights_of(domain, "a\0"), [1, 0])
 
 
 def test_domains_are_values():

@@ -605,8 +605,9 @@ def test_no_files(client):
 def test_a_file_is_not_counted_twice(tmp_path, client):
     (path,) = write_parts(SURVEY, reports_of(MECHANISM, 9), 1, tmp_path)
     (tmp_path / "link").symlink_to(path)
-    for again in (path, str(path), tmp_path / "link", os.path.relpath(path)):
-        with pytest.raises(ValueError, match=r"paths must not repeat a file, got .* twice"):
+    (tmp_path / "hard").hardlink_to(path)
+    for again in (path, str(path), tmp_path / "link", os.path.relpath(path), tmp_path / "hard"):
+        with pytest.raises(ValueError, match=r"paths must not repeat a file, got .* after '"):
             tally_files(SURVEY, [path, again], client)
 
 

@@ -4,6 +4,8 @@ import copy
 import dataclasses
 import itertools
 import pickle
+import time
+import tracemalloc
 from collections.abc import Iterator
 from functools import partial
 
@@ -20,6 +22,8 @@ from uldp.personalized import (
     TaggedDomain,
     estimate,
     posterior,
+    summary,
+    total,
 )
 
 EPSILON = 1.3
@@ -693,3 +697,33 @@ def test_wrong_posteriors(changed, error, message):
     } | changed
     with pytest.raises(error, match=message):
         posterior(**wrong)
+
+
+@pytest.mark.parametrize("background", [None, {"others": None}, {"home": [0.1, 0.2, 0.3, 0.4] * 3}])
+def test_a_table_of_answers_holds_the_total_of_each(make, background):
+    """Also where values with the same estimate share a row."""
+    base = uldp.Domain(12, sensitive=[1, 4, 5, 9])
+    guess = background and {
+        tag: p if p is None else np.divide(p, np.sum(p)) for tag, p in background.items()
+    }
+    law = make(TaggedDomain(base, ["home", "others"]), EPSILON)
+    for n in (4, 30):
+        tally = law.tally(law.privatize(np.arange(n) % 14, 1, indices=True))
+        table = summary(law, tally, guess)
+        found = [table.estimate, table.standard_error, table.low, table.high]
+        found.append(table.further["background_error"])
+        each = [[*vars(total(tally, guess, x)).values()] for x in np.eye(12)]
+        np.testing.assert_allclose(np.transpose(found), each, rtol=1e-9, atol=1e-9)
+
+
+def test_a_large_table_of_answers_takes_little_memory_and_time():
+    """A survey file of some hundred bytes can have 131,071 values."""
+    law = uldp.UtilityOptimizedRR(TaggedDomain(uldp.Domain(2**17 - 1, [0]), ["home"]), 1.0)
+    tally = law.tally([5, 5])
+    tracemalloc.start()
+    start = time.process_time()
+    table = summary(law, tally)
+    assert time.process_time() - start < 30
+    assert tracemalloc.get_traced_memory()[1] < 1 << 28
+    tracemalloc.stop()
+    assert table.estimate.size == 2**17 - 1

@@ -800,7 +800,8 @@ survey.privatize("sure", "a")
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        (("mood", "a"), ValueError, "question must be one of sure, bits, place, got 'mood'"),
+        (("hidden", "sure"), ValueError, "question must be one of sure, bits, place; what was"),
+        ((["hidden"], "sure"), ValueError, "question must be one of sure, bits, place; what was"),
         (("sure", ["a"]), TypeError, "answer must be one label, got a list"),
         (("sure", 1), TypeError, "must all be labels"),
         (("bits", True), TypeError, "answer must be one label, got a bool"),
@@ -850,6 +851,46 @@ def test_surveys_and_tallies_are_files(tmp_path):
             kind.load(tmp_path / "s.json")
     assert tracemalloc.get_traced_memory()[1] < 1 << 26
     tracemalloc.stop()
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    """As on a full disk: the running sum of a year is not lost, and nothing lies about."""
+    saved = Tallies(ASKED, {"sure": ASKED.questions["sure"].tally([0, 1])})
+    path, link = tmp_path / "sum.json", tmp_path / "link.json"
+    saved.save(path)
+    path.chmod(0o600)
+    link.symlink_to(path)
+    write = Path.write_bytes
+
+    def full(self: Path, data: bytes) -> int:
+        write(self, data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    for one in (saved, ASKED):
+        with pytest.raises(OSError, match="No space left"):
+            one.save(path)
+    monkeypatch.undo()
+    assert Tallies.load(path) == saved
+    assert sorted(tmp_path.iterdir()) == [link, path]
+    (saved + saved).save(link)
+    assert Tallies.load(path) == saved + saved
+    assert (link.is_symlink(), path.stat().st_mode & 0o777) == (True, 0o600)
+    ASKED.save("/dev/null")
+    assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.parametrize("wrong", ["true", "1.0", "1e0", '"1"', "null"])
+def test_counts_are_whole_numbers(wrong):
+    """As the page of the format says of all that are."""
+    one = Survey("s", {"number": SMALL.questions["number"], "place": SMALL.questions["place"]})
+    counts = {"number": [1, 0, 1], "place": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]}
+    tallies = {name: uldp.Tally(law, 1, counts[name]) for name, law in one.questions.items()}
+    text = Tallies(one, tallies).to_json()
+    for start in ('"n": ', '"counts": [', '"counts": [['):
+        assert are_tallies(text)
+        assert f"{start}1" in text
+        assert not are_tallies(text.replace(f"{start}1", f"{start}{wrong}"))
 
 
 def test_an_open_file_is_no_collection_of_messages(tmp_path):

@@ -8,6 +8,7 @@ import tracemalloc
 import zlib
 from collections import Counter
 from mmap import ACCESS_READ, mmap
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -497,39 +498,39 @@ def test_what_is_damaged_does_not_swallow_what_follows(bad):
         assert reading.refused.total() in {1, 2}
 
 
-def with_checksum(start: bytes, end: bytes, checksum: bytes) -> bytes:
-    """Put 4 bytes between, with which the CRC-32 is this: it is affine in their 32 bits."""
-
-    def crc(middle: int) -> int:
-        return zlib.crc32(start + middle.to_bytes(4, "little") + end)
-
-    basis: dict[int, tuple[int, int]] = {}
-    for bit in range(32):
-        change, middle = crc(1 << bit) ^ crc(0), 1 << bit
-        while change.bit_length() in basis:
-            other, of_other = basis[change.bit_length()]
-            change, middle = change ^ other, middle ^ of_other
-        basis[change.bit_length()] = change, middle
-    left, found = int.from_bytes(checksum, "little") ^ crc(0), 0
-    while left:
-        change, middle = basis[left.bit_length()]
-        left, found = left ^ change, found ^ middle
-    return start + found.to_bytes(4, "little")
+LONG = Survey(
+    "s",
+    {"yn": uldp.RandomizedResponse(DOMAIN, 1.0), "r": uldp.Rappor(uldp.Domain(1600), 1.0)},
+)
+SHORT = LONG.message("yn", 1)
+CLAIM = struct.pack("<4s2H2I", b"uldp", wire.VERSION, 0, 1, 200)
+PIECES = [SHORT, SHORT[:-1], CLAIM + SHORT, b"uldp", b"ul", b"\0", b"\xff" * 7]
 
 
-@pytest.mark.parametrize("overlap", [1, 4, 16, 48, 52])
-@pytest.mark.parametrize("name", ["q", "0"])
-def test_nobody_swallows_the_message_behind_hers(name, overlap):
-    """With a message that is intact if the first bytes of that one, which all know, are its last.
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=50), max_size=6))
+def test_messages_that_a_gate_took_are_cut_into_exactly_these(payloads):
+    """Whatever stands in their reports, such as whole messages, or beginnings of some."""
+    width = LONG.questions["r"].report_dtype.itemsize
+    messages = [SHORT]
+    for parts in payloads:
+        report = b"".join(parts)[:width].rjust(width, b"\0")
+        messages.append(LONG.message("r", np.frombuffer(report, np.uint8)))
+        assert LONG.open(messages[-1])[0] == "r"
+    data, longest = b"".join(messages), LONG.longest_message()
+    assert [*wire.split(data, longest)] == messages
+    with patch.object(wire, "BYTES_AT_ONCE", 1):
+        assert [*wire.split(io.BytesIO(data), longest)] == messages
 
-    Four bytes of its digest are chosen so that its checksum is right.
-    """
-    behind = SURVEY.message(name, SURVEY.questions[name].privatize([1], rng=0, indices=True))
-    last = (b"\0\0\0" + behind[:overlap])[-max(overlap, 4) :]
-    head = b"uldp" + struct.pack("<HHII", 2, 0, 1, len(last) - 4)
-    sent = with_checksum(head + bytes(28), last[:-4], last[-4:]) + last[: len(last) - overlap]
-    assert wire.unpack(sent + behind[:overlap])
-    assert [*wire.split(sent + behind, SURVEY.longest_message(60))] == [sent, behind]
+
+def test_a_report_that_holds_messages_is_one_report():
+    """They neither vote nor, damaged, count as refused."""
+    width = LONG.questions["r"].report_dtype.itemsize
+    for part in (SHORT, SHORT[:-1] + b"0", b"uldp"):
+        report = np.frombuffer((part * width)[:width], np.uint8)
+        data = LONG.message("r", report) + SHORT
+        reading = LONG.read(wire.split(data, LONG.longest_message()))
+        assert {name: tally.n for name, tally in reading.tallies.items()} == {"yn": 1, "r": 1}
+        assert not reading.refused
 
 
 def test_a_body_is_looked_at_before_it_is_appended_to_others():

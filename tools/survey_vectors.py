@@ -344,8 +344,12 @@ def refused_surveys() -> list[dict[str, str]]:
         respelled("a whole number has an exponent", '"rounds": 12', '"rounds": 12e0'),
         *(
             asked("labels look alike", labels=["good", "fair", "bad", wrong])
-            for wrong in ("Bad", "\uff42\uff41\uff44", "b\xadad", "bad\u200b", "bad\ufe0f")
+            for wrong in ("Bad", "\uff42\uff41\uff44", "b\xadad", "bad\u200b", "bad\ufe0f", "bad ")
         ),
+        asked("labels look alike", labels=["very good", "very  good"], sensitive=[]),
+        asked("a label is not seen", labels=["good", "fair", "bad", "\u2800"]),
+        asked("a label has quotation marks", labels=["good", "fair", "bad", "a\u201d, \u201cb"]),
+        asked("a string is too long", labels=["good", "fair", "bad", "a" * 501]),
         asked("labels look alike", labels=["caf\xe9", "cafe\u0301"], sensitive=[]),
         asked("tags look alike", tags=["home", "HOME"]),
         *(

@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its status, 2 after a wrong argument, 130 after an interruption.
+    """Run a command; return its status, 2 after what it cannot do, 130 after an interruption.
 
     Who reads the output may stop before its end: that is no error to be told, and gives 141.
     """
@@ -52,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except (ValueError, OSError, ModuleNotFoundError) as error:
         print(f"uldp: {error}", file=sys.stderr)
+        return 2
+    except MemoryError:
+        print("uldp: this takes more memory than there is", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("Stopped; the same command goes on from here.", file=sys.stderr)

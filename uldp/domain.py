@@ -197,7 +197,8 @@ class Domain:
         if by_index and not integers:
             raise TypeError(f"{name} must be integers with indices=True, got type {array.dtype}")
         if array.dtype.kind in "OU":
-            strings = values if isinstance(values, list | tuple) else array.ravel().tolist()
+            given = [values] if isinstance(values, str) else values
+            strings = given if isinstance(given, list | tuple) else array.ravel().tolist()
             return self._indices_of_strings(strings, name).reshape(array.shape)
         if not integers:
             raise TypeError(f"{name} must be labels or indices, got values of type {array.dtype}")
@@ -527,7 +528,8 @@ def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     if _has_labels(levels):
         return np.asarray(per_value(factor, levels, name, partial=True), dtype=float)
     weights = np.zeros(factor.size)
-    indices = factor.indices(np.atleast_1d(_collected(levels)), name)
+    group = _collected(levels)
+    indices = factor.indices(group if isinstance(group, list) else np.atleast_1d(group), name)
     weights[checks.positions(indices, name, factor.size)] = 1
     return weights
 

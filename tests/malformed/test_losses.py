@@ -20,6 +20,12 @@ from malformed.table import (
     whole,
 )
 from uldp import limits, losses
+from uldp.mechanisms.theta import (
+    l2_log_odds,
+    largest_epsilon_with_worst_mass_0,
+    minimax_log_odds,
+    minimax_mass,
+)
 from uldp.paper import garbling, optimal_theta, regimes
 
 
@@ -34,7 +40,7 @@ def calls_of_losses() -> list[Call]:
     return [
         call(losses.variances, law=law, p=p),
         call(losses.l1_loss, law=law, p=p, n=n, exact=exact),
-        call(losses.l2_loss, law=law, p=p, n=n, exact=exact),
+        call(losses.l2_loss, law=law, p=p, n=n),
         call(
             losses.total_variance,
             law=law,
@@ -58,14 +64,14 @@ def calls_of_losses() -> list[Call]:
             p=(..., distribution(K, optional=True)),
         ),
         call(
-            optimal_theta.l2_log_odds,
+            l2_log_odds,
             s=sizes["s"],
             epsilon=epsilon,
             mass=(0.5, real(-0.1, 1.1)),
         ),
-        call(optimal_theta.minimax_mass, **sizes, epsilon=epsilon),
-        call(optimal_theta.minimax_log_odds, **sizes, epsilon=epsilon),
-        call(optimal_theta.largest_epsilon_with_worst_mass_0, s=(3, whole(0, -1)), nu=sizes["nu"]),
+        call(minimax_mass, **sizes, epsilon=epsilon),
+        call(minimax_log_odds, **sizes, epsilon=epsilon),
+        call(largest_epsilon_with_worst_mass_0, s=(3, whole(0, -1)), nu=sizes["nu"]),
         call(garbling.rappor_as_garbling, rappor=(URAP, [*no_uRAP, nothing_sensitive])),
     ]
 

@@ -109,11 +109,7 @@ def calls_of_mechanism(mechanism: uldp.Mechanism) -> list[Call]:
     tallied = [tally] if mechanism.report_dtype.shape else []
     no_evidence = reports, [*foreign, reports[:0], *tallied]
     estimate = mechanism.estimate
-    p_and_n = {
-        "p": (UNIFORM, distribution(K)),
-        "n": (9, whole(0, -1)),
-        "exact": (..., NOT_FLAGS),
-    }
+    p_and_n = {"p": (UNIFORM, distribution(K)), "n": (9, whole(0, -1))}
     return [
         call(
             mechanism.privatize,
@@ -160,7 +156,7 @@ def calls_of_mechanism(mechanism: uldp.Mechanism) -> list[Call]:
             start=(..., [UNIFORM]),
         ),
         call(mechanism.maximum_likelihood, reports=no_evidence, tolerance=(..., real(0, -1))),
-        call(mechanism.l1_loss, **p_and_n),
+        call(mechanism.l1_loss, **p_and_n, exact=(..., NOT_FLAGS)),
         call(mechanism.l2_loss, **p_and_n),
         call(mechanism.worst_case, loss=("l1", NOT_LOSSES)),
     ]

@@ -118,6 +118,8 @@ def summary(
     """Return a labelled table of the shares of answers, a `total` for each.
 
     `uldp.inference.summary` has those of what devices processed, in which hidden answers are bots.
+    Where nothing is known of any tag, a mechanism that treats the values of a class alike gives
+    those with the same estimate the same row, which is computed once.
 
     Parameters
     ----------
@@ -142,8 +144,14 @@ def summary(
     base = tagged_domain(law).base
     if tally.law != law:
         raise ValueError(f"tally must be of {law!r}, got {tally.law!r}")
-    rows = [total(tally, background, x, confidence) for x in np.eye(base.size)]
-    value, error, low, high, off = np.array([[*vars(row).values()] for row in rows]).T
+    values = np.arange(base.size)
+    same = np.stack([np.isin(values, base.sensitive), empirical(tally)[: base.size]])
+    if background:
+        same = values[np.newaxis]
+    _, first, row_of = np.unique(same, axis=1, return_index=True, return_inverse=True)
+    rows = [total(tally, background, 1.0 * (values == x), confidence) for x in first]
+    found = np.array([[*vars(row).values()] for row in rows])
+    value, error, low, high, off = found[row_of.reshape(-1)].T
     further = {"background_error": off}
     return EstimateTable(
         base, tally.n, float(confidence), value, error, low, high, (OF_ANSWERS,), further=further

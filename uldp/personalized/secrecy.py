@@ -78,7 +78,7 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
     """Return for each report Q_cmn(y|z) over Z up to a factor, shape (t, k + κ).
 
     A report that reveals a value can come from that one only; a protected one is e^ε times as
-    likely from each value that it names as from any other.
+    likely from each value that it names as from any other, or by the level of the one it names.
     """
     array = checks.as_array(reports, "reports")
     if array.ndim == 0:
@@ -93,6 +93,7 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
             sets = evidence.sets
             elements = PackedSets(common.sensitive.size)
             named = evidence.times > 0 if sets is None else elements.unpack(sets.T)[0]
-            likelihood[:] = np.exp(-common.epsilon)
+            levels = common.epsilon if evidence.levels is None else evidence.levels[named]
+            likelihood[:] = np.exp(-levels)
             likelihood[common.sensitive[named]] = 1
     return likelihoods

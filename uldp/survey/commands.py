@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,10 +29,11 @@ from uldp.survey.surveys import MOST_BYTES, Survey, Tallies
 __all__ = ["add_survey_commands"]
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high")
+COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high", "background_error")
 MOST_UNPACKED = 2**34
 """No .gz file may hold more bytes: they need no memory, but time."""
 MOST_NAMED = 20
+UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
 
 
 def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -95,7 +97,8 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         commands,
         "estimate",
         "estimate shares from the counts",
-        "Print the estimated share of each value, its standard error and interval.",
+        "Print the estimated share of each value, its standard error and interval. For a question "
+        "with tags, print shares of answers too, but not with --method, --simultaneous or --clip.",
         "uldp estimate tallies.json",
         "uldp estimate --simultaneous --clip tallies.json",
         "uldp estimate --method norm_sub --csv tallies.json > shares.csv",
@@ -145,19 +148,21 @@ def _describe(given: argparse.Namespace) -> None:
     survey = Survey.load(given.survey)
     people = checks.whole(given.people, "--people", least=1)
     print(f"{survey.id}\n")
+    reports: int = (survey.repeat or {}).get("reports", 1)
     for name, mechanism in survey.questions.items():
-        print("\n  ".join([survey.texts.get(name, name), *_promise(mechanism, people)]), end="\n\n")
+        promise = _promise(mechanism, people, reports)
+        print("\n  ".join([survey.texts.get(name, name), *promise]), end="\n\n")
     times = f" in {survey.repeat['rounds']} rounds" if survey.repeat else ""
-    print(f"In all a person tells ε = {survey.epsilon:.4g}{times}.")
+    print(f"In all a person tells ε = {_upwards(survey.epsilon)}{times}.")
 
 
-def _promise(mechanism: Mechanism, people: int) -> Iterator[str]:
+def _promise(mechanism: Mechanism, people: int, reports: int) -> Iterator[str]:
     """Yield what a question promises, and what to expect of it."""
     labels = mechanism.domain.labels
     S = mechanism.sensitive
     N = mechanism.nonsensitive
     believed = 1 / (1 + np.exp(-mechanism.epsilon))
-    yield f"{type(mechanism).__name__}, ε = {mechanism.epsilon:g}, {len(labels)} values"
+    yield f"{type(mechanism).__name__}, ε = {_upwards(mechanism.epsilon)}, {len(labels)} values"
     if S.size:
         yield f"protected: {_named([labels[x] for x in S])}"
         yield f"  a suspicion of 50% of one of them becomes at most {_percent(believed)}"
@@ -165,16 +170,27 @@ def _promise(mechanism: Mechanism, people: int) -> Iterator[str]:
         yield "protected: nothing"
     if N.size:
         yield f"not protected: {_named([labels[x] for x in N])}"
-        yield f"  one of them is revealed with the chance {_percent(mechanism.revealed_share)}"
+        share = mechanism.revealed_share
+        yield f"  one of them is revealed with the chance {_percent(share)}"
+        if reports > 1:
+            chance = _percent(1 - (1 - share) ** reports)
+            yield f"  if it stays the same, in {reports} reports at least once with {chance}"
     errors = np.sqrt(mechanism.decoder.null_variances / people)
     yield f"with {people:,} people, in the worst case, a total variation of about " + (
         f"{mechanism.l1_loss(mechanism.worst_case('l1'), people) / 2:.2g}"
     )
-    yield "and a standard error of a share near 0 of " + ", ".join(
+    noisy = [
         f"{100 * errors[part].max():.2g} points ({called})"
         for part, called in ((S, "protected"), (N, "not protected"))
-        if part.size
-    )
+        if errors[part].any()
+    ]
+    if noisy:
+        yield f"and a standard error of a share near 0 of {', '.join(noisy)}"
+
+
+def _upwards(epsilon: float) -> str:
+    """Write a level with 4 digits, rounded up but for what is lost in its sum."""
+    return f"{float(UPWARDS.create_decimal(f'{epsilon:.12g}')):.4g}"
 
 
 def _percent(share: float) -> str:
@@ -306,10 +322,11 @@ def _estimate(given: argparse.Namespace) -> None:
         if tallies[name].n
     }
     answers = {}
+    plain = given.method == "empirical" and not given.simultaneous and not given.clip
     for name in tables:
         law = tallies.survey.questions[name]
         tagged = law.domain if isinstance(law.domain, TaggedDomain) else None
-        if tagged and tagged.base.nonsensitive.size and tallies[name].n > 1:
+        if plain and tagged and tagged.base.nonsensitive.size and tallies[name].n > 1:
             answers[name] = personalized.summary(law, tallies[name], None, given.confidence)
     if given.csv:
         _print_csv(tables | answers)
@@ -324,9 +341,10 @@ def _print_csv(tables: dict[str, EstimateTable]) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(COLUMNS)
     for name, table in tables.items():
-        numbers = (table.estimate, table.standard_error, table.low, table.high)
-        for label, *row in zip(table.domain.labels, *numbers, strict=True):
-            writer.writerow([_as_text(name), _as_text(label), *row])
+        added = table.further.get("background_error", [""] * table.domain.size)
+        numbers = table.estimate, table.standard_error, table.low, table.high
+        for label, *row, error in zip(table.domain.labels, *numbers, added, strict=True):
+            writer.writerow([_as_text(name), _as_text(label), *row, error])
         for note in table.notes:
             print(f"{name}: {note}", file=sys.stderr)
 

@@ -1,10 +1,10 @@
 """Reports in Parquet files, tallied by processes here or of a Dask cluster; the extra "dask".
 
 A file holds reports about one question of a survey. It has one column, ``report``, without missing
-values: unsigned integers of 8, 16 or 32 bits for RR and uRR, and for the other mechanisms
+values: unsigned integers of 8, 16 or 32 bits where a report is a number (RR, uRR, uHR), and else
 fixed-size binary, as in a message (see `uldp.survey.wire`). There is no other column, because
-nothing should stand beside a report. The metadata of the schema holds under ``uldp`` the version
-of this layout, 2, under ``uldp.survey`` the digest of the survey, in hexadecimal digits, and under
+nothing should stand beside a report. The metadata of the schema holds under ``uldp`` the version of
+this layout, 2, under ``uldp.survey`` the digest of the survey, in hexadecimal digits, and under
 ``uldp.question`` the number of the question, from 0. The pages have checksums.
 
 A file is counted whole or not at all, and not if it holds more reports than the collector allows:
@@ -20,7 +20,7 @@ take more memory than the file is long is refused before it is read: compression
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -347,13 +347,24 @@ def _name(part: Path, target: Path) -> None:
 
 def _distinct(paths: Iterable[AnyPath]) -> list[str]:
     """Return paths that do not hang on the working directory, in the order given."""
-    files: dict[str, None] = {}
+    files: dict[Hashable, str] = {}
     for path in checks.items(paths, "paths"):
         name = str(checks.path(path, "each of paths").resolve())
-        if name in files:
-            raise ValueError(f"paths must not repeat a file, got {name!r} twice")
-        files[name] = None
-    return list(files)
+        identity = _identity(name)
+        if identity in files:
+            before = files[identity]
+            raise ValueError(f"paths must not repeat a file, got {name!r} after {before!r}")
+        files[identity] = name
+    return list(files.values())
+
+
+def _identity(name: str) -> Hashable:
+    """Return what a file has in common with its other names; its name where only workers see it."""
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return name
+    return status.st_dev, status.st_ino
 
 
 def _schema(survey: Survey, question: str) -> pa.Schema:

@@ -25,9 +25,10 @@ __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "wri
 LARGEST_LABEL = 2**53 - 1
 MOST_QUESTIONS = 2**16
 MOST_COUNTS = 2**17
-MOST_BYTES = 2**21
 """Over all questions: values, bots included, times rows of the tally."""
+MOST_BYTES = 2**21
 MOST_ROUNDS = 1000
+MOST_CHARACTERS = 500
 SHOWN_CHARACTERS = 100
 NONCHARACTERS = "".join(chr(end) + chr(end + 1) for end in range(0xFFFE, 0x110000, 0x10000))
 NOT_IN_TEXT = re.compile(
@@ -35,13 +36,17 @@ NOT_IN_TEXT = re.compile(
     "\U000e0000-\U000e007f" + NONCHARACTERS + "]"
 )
 INVISIBLE = re.compile(
-    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u3164"
-    "\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u2800\u3164"
+    "\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U00013430-\U0001343f\U00016fe4\U0001bca0-\U0001bca3\U0001d159"
+    "\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
 )
+WHITE_SPACE = re.compile("[ \u1680]+")
+QUOTATION_MARKS = re.compile("[\u201c-\u201f]")
 
-KIND_OF_NAME = {kind.wire_name: kind for kind in KINDS}
+KIND_OF_NAME = {kind.wire_name: kind for kind in KINDS if kind.wire_name}
 OWN_FIELDS = {
-    kind: {f.name for f in fields(kind) if f.init} - {"domain", "epsilon"} for kind in KINDS
+    kind: {f.name for f in fields(kind) if f.init} - {"domain", "epsilon"}
+    for kind in KIND_OF_NAME.values()
 }
 """The parameters of each kind of mechanism beyond the domain and ε."""
 OPTIONAL = {"theta"}
@@ -229,6 +234,7 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
         raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
     tags = _texts(entry["tags"], f"{where}.tags") if "tags" in entry else []
     listed = labels if isinstance(labels, list) else []
+    _check_different(tags, f"{where}.tags")
     _check_different([*listed, *(f"⊥{tag}" for tag in tags)], f"{where}.labels and tags")
     sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
     try:
@@ -272,7 +278,12 @@ def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
             raise ValueError(f"{where} must hold strings or whole numbers, got {excerpt(label)}")
         if isinstance(label, int) and abs(label) > LARGEST_LABEL:
             raise ValueError(f"{where} must lie within 2^53, got {excerpt(label)}")
-        labels.append(_text(label, where) if isinstance(label, str) else label)
+        if isinstance(label, str) and QUOTATION_MARKS.search(_text(label, where)):
+            raise ValueError(
+                f"{where} must have none of the quotation marks “ ” „ ‟, in which pages put them, "
+                f"got {excerpt(label)}"
+            )
+        labels.append(label)
     return labels
 
 
@@ -283,6 +294,10 @@ def _texts(value: Any, where: str) -> list[str]:
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"{where} must be a string that is not empty, got {excerpt(value)}")
+    if len(value) > MOST_CHARACTERS:
+        raise ValueError(
+            f"{where} must have at most {MOST_CHARACTERS} characters, got {excerpt(value)}"
+        )
     if NOT_IN_TEXT.search(value):
         raise ValueError(
             f"{where} must have no control character and nothing that is no character, "
@@ -292,10 +307,12 @@ def _text(value: Any, where: str) -> str:
 
 
 def _check_different(values: Iterable[Label], where: str) -> None:
-    """Refuse two strings that differ in case, in how they are encoded or in what is not seen."""
+    """Refuse two strings that differ in case, code, white space or what is not seen, and blanks."""
     first: dict[Label, Label] = {}
     for value in values:
         look = _look(value) if isinstance(value, str) else value
+        if look == "":
+            raise ValueError(f"{where} must have none that is not seen, got {excerpt(value)}")
         if look in first:
             wrong = "repeat a label" if first[look] == value else "have two that are alike"
             raise ValueError(
@@ -306,7 +323,7 @@ def _check_different(values: Iterable[Label], where: str) -> None:
 
 def _look(text: str) -> str:
     letters = unicodedata.normalize("NFKC", INVISIBLE.sub("", text))
-    return "".join(letter.lower() for letter in letters)
+    return "".join(letter.lower() for letter in WHITE_SPACE.sub(" ", letters).strip(" "))
 
 
 def _is_number(value: Any) -> bool:
@@ -342,7 +359,7 @@ def _domain_entries(domain: Domain) -> dict[str, Any]:
 def _own_entries(mechanism: Mechanism) -> dict[str, Any]:
     """Return the kind, ε and the other parameters."""
     kind = type(mechanism)
-    if kind not in KINDS:
+    if kind not in OWN_FIELDS:
         raise ValueError(
             f"questions must have mechanisms of {', '.join(KIND_OF_NAME)}, got {kind.__name__}"
         )

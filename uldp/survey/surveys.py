@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Protocol
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -187,7 +189,7 @@ class Survey:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the survey's file, byte for byte, in the place of any that is there."""
-        checks.path(path, "path").write_bytes(self.to_json().encode())
+        _save(self.to_json(), path)
 
     @property
     def epsilon(self) -> float:
@@ -225,7 +227,11 @@ class Survey:
             What `numpy.random.default_rng` takes, for tests. By default a new
             `uldp.survey.secure.generator()`, which needs the extra "secure".
         """
-        checks.choice(question, "question", self._names)
+        if not isinstance(question, str) or question not in self.questions:
+            raise ValueError(
+                f"question must be one of {', '.join(self._names)}; what was given is not shown "
+                "here, as it may be an answer"
+            )
         mechanism: Mechanism | PersonalizedMechanism = self.questions[question]
         if isinstance(mechanism.domain, TaggedDomain):
             own = {} if secrets is None else secrets
@@ -489,7 +495,7 @@ class Tallies(Mapping[str, Tally]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file of the tallies, in the place of any that is there."""
-        checks.path(path, "path").write_bytes(self.to_json().encode())
+        _save(self.to_json(), path)
 
     @classmethod
     def from_json(cls, text: str | bytes, survey: Survey | None = None) -> Tallies:
@@ -541,6 +547,10 @@ class Tallies(Mapping[str, Tally]):
             is_array = isinstance(one["counts"], list)
             if not is_array:
                 raise TypeError(f"{where}.counts must be an array, got {excerpt(one['counts'])}")
+            numbers = [one["n"], *np.array(one["counts"], dtype=object).ravel()]
+            wrong = [number for number in numbers if type(number) is not int]
+            if wrong:
+                raise ValueError(f"{where} must hold whole numbers, got {excerpt(wrong[0])}")
             tallies[name] = Tally(survey.questions[name], one["n"], one["counts"])
         return cls(survey, tallies)
 
@@ -663,6 +673,22 @@ def schema() -> dict[str, Any]:
     path = files("uldp.survey") / "survey.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def _save(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a file that takes the place of another when it is whole, and has its mode."""
+    target = checks.path(path, "path").resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(text.encode())
+        return
+    part = target.parent / f".{uuid4().hex}.part"
+    try:
+        part.write_bytes(text.encode())
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _remember(seen: Seen, key: tuple[Hashable, str]) -> Reason | None:

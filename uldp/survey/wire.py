@@ -164,10 +164,11 @@ def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
 def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
     """Split messages that follow one another, as in a file to which they were appended.
 
-    What is damaged, or longer than any message should be, is skipped up to the next ``uldp`` and
-    yielded too, so that it is refused and counted. So is a message that ends behind the beginning
-    of another one: one sender cannot swallow the messages behind hers. But what she sends may be
-    several messages; who appends it has to see, with `Survey.open`, that it is one.
+    From the left an intact message is taken whole, whatever stands in its reports. So a file of
+    nothing but messages that `Survey.open` took is cut into exactly these. Who appends what others
+    send has to see to that: it may be several messages, or make one with the bytes behind it. What
+    is damaged, or longer than any message should be, is skipped up to the next ``uldp`` and yielded
+    too, so that it is refused and counted.
 
     The time is in proportion to the length of the data, whatever stands in them. In memory are some
     megabytes of them, or six of the longest messages.
@@ -204,7 +205,7 @@ def _split(blocks: Iterator[bytes], longest: int) -> Iterator[bytes]:
     held = b""
     for block in blocks:
         held += block
-        settled = len(held) - 2 * longest
+        settled = len(held) - longest
         done = 0
         for end in _ends(held, longest):
             if end > settled:
@@ -225,17 +226,11 @@ def _ends(data: bytes, longest: int) -> Iterator[int]:
     """Yield where the pieces of data end, the first of which begins at 0."""
     places = [match.start() for match in re.finditer(MAGIC, data)]
     end_of = _intact(data, np.array(places, dtype=np.int64), longest)
-    intact = [*end_of]
     start = 0
     while start < len(data):
-        if start in end_of:
-            after = bisect_right(intact, start)
-            end = end_of[start]
-            inside = after < len(intact) and intact[after] < end
-            start = intact[after] if inside else end
-        else:
-            after = bisect_right(places, start)
-            start = places[after] if after < len(places) else len(data)
+        after = bisect_right(places, start)
+        following = places[after] if after < len(places) else len(data)
+        start = end_of.get(start, following)
         yield start
 
 
