@@ -1,13 +1,15 @@
 // The script of example.html: it asks the questions of survey.json, and sends one message for each
 // that is answered. A message is kept until the server has taken it, and none is made twice.
 
-import { parseSurvey, SurveyError } from "./uldp.mjs";
+import { parseSurvey, sha256, SurveyError } from "./uldp.mjs";
 import { promiseOf, totalOf } from "./promise.mjs";
 
 const MOST_EPSILON = 5; // a survey that tells more of a person is not asked
 const PATIENCE = 20_000; // milliseconds that the server has to take a message
+const KNOCK = 5_000; // milliseconds that it has to say that it does not know a link
 const MOST_BUTTONS = 8; // among more answers one chooses from a menu
 const TAKEN = "taken";
+const [MALFORMED, FORBIDDEN] = [400, 403]; // of the statuses of HTTP
 const SAID = {
   wait: "One moment ...",
   sent: "Sent. Thank you!",
@@ -18,7 +20,16 @@ const SAID = {
   waiting:
     "Not everything was sent. It is kept on this device, and sent when you open this page again " +
     "or press Send.",
+  refused:
+    "The server does not accept what was sent: the survey may have changed since. Please tell those " +
+    "who invited you. It is kept on this device.",
   unknown: "The server does not know this link. Please use the one that you were given.",
+  link:
+    "This browser has been used for this survey with another link. If that was your link, please " +
+    "open it again. If not, please use a device of your own. Nothing was sent.",
+  old:
+    "This browser is too old for this page. Please use a newer one, or another device. Nothing was " +
+    "sent.",
   insecure:
     "This address does not begin with https, so that others could read and change what you see. " +
     "Nothing was sent.",
@@ -96,38 +107,88 @@ function chosenFor(question, data) {
 
 // --- messages ------------------------------------------------------------------------------------
 
-/** What was made for each round and question: the bytes of a message, or that it was taken. */
+/**
+ * What was made for each round and question: the bytes of a message, or that it was taken.
+ *
+ * It belongs to the link under which the first was made, of which it keeps the token's hash. Under
+ * another link it is closed: nothing is shown of it, sent from it or put into it.
+ */
 class Outbox {
   constructor(survey) {
+    this.survey = survey;
     this.key = `outbox ${survey.id}`;
+    const token = new URLSearchParams(location.search).get("token") ?? "";
+    this.link = sha256(new TextEncoder().encode(token)).join();
+  }
+
+  get content() {
+    return JSON.parse(localStorage.getItem(this.key)) ?? { link: this.link, made: {} };
+  }
+
+  get isOfAnotherLink() {
+    return this.content.link !== this.link;
   }
 
   get made() {
-    return JSON.parse(localStorage.getItem(this.key) ?? "{}");
-  }
-
-  put(slot, content) {
-    localStorage.setItem(this.key, JSON.stringify({ ...this.made, [slot]: content }));
+    return this.isOfAnotherLink ? {} : this.content.made;
   }
 
   get waiting() {
     return Object.entries(this.made).filter(([, content]) => content !== TAKEN);
   }
+
+  put(slot, content) {
+    const { link, made } = this;
+    localStorage.setItem(this.key, JSON.stringify({ link, made: { ...made, [slot]: content } }));
+  }
+
+  /** Bind it to this link, before the client keeps anything. */
+  claim() {
+    localStorage.setItem(this.key, JSON.stringify(this.content));
+  }
+
+  /** Forget a message that the server has, but not that it was made. */
+  confirm(slot) {
+    const [round, question] = slot.split(" ");
+    const { keep, rounds } = this.survey.repeat ?? {};
+    if (keep !== "first") this.empty(slot);
+    else if (Number(round) === rounds) this.empty(`1 ${question}`); // no later one sends it again
+    this.put(slot, TAKEN);
+  }
+
+  /** Take a report out of what the client keeps: where it was, none is made again. */
+  empty(slot) {
+    const key = `uldp ${this.survey.id}`;
+    const kept = JSON.parse(localStorage.getItem(key));
+    kept.reports[slot] = [];
+    localStorage.setItem(key, JSON.stringify(kept));
+  }
 }
 
-/** Send what waits, with the token of this link; return whether the server refused that. */
+/** Post to the server with the token of this link; what it answers, if it does so in time. */
+async function post(body, patience, round) {
+  const query = new URLSearchParams(location.search);
+  if (round) query.set("round", round);
+  const waiting = new AbortController(); // AbortSignal.timeout is younger than all else here
+  const timer = setTimeout(() => waiting.abort(), patience);
+  const posted = fetch(`messages?${query}`, { method: "POST", body, signal: waiting.signal });
+  const answer = await posted.catch(() => ({ ok: false }));
+  clearTimeout(timer);
+  return answer;
+}
+
+/** Whether the server says that it does not know this link: before anything is made under it. */
+const isUnknown = async () => (await post("", KNOCK)).status === FORBIDDEN;
+
+/** Send what waits; return the statuses of the answers. */
 async function deliver(survey, outbox) {
   const sent = outbox.waiting.map(async ([slot, message]) => {
-    const query = new URLSearchParams(location.search);
-    if (survey.repeat) query.set("round", slot.split(" ")[0]);
-    const signal = AbortSignal.timeout(PATIENCE);
-    const body = Uint8Array.from(message);
-    const posted = fetch(`messages?${query}`, { method: "POST", body, signal });
-    const { ok, status } = await posted.catch(() => ({ ok: false }));
-    if (ok) outbox.put(slot, TAKEN);
-    return status === 403;
+    const round = survey.repeat && slot.split(" ")[0];
+    const { ok, status } = await post(Uint8Array.from(message), PATIENCE, round);
+    if (ok) outbox.confirm(slot);
+    return status;
   });
-  return (await Promise.all(sent)).includes(true);
+  return Promise.all(sent);
 }
 
 // --- the page ------------------------------------------------------------------------------------
@@ -141,6 +202,7 @@ function explain(error) {
 async function start() {
   say(SAID.wait);
   if (!isSecureContext) return say(SAID.insecure);
+  if (!navigator.locks || !Object.hasOwn) return say(SAID.old); // before 2022
   const response = await fetch("survey.json", { cache: "no-cache" }).catch(console.error);
   if (!response?.ok) return say(SAID.unreachable);
   const survey = parseSurvey(await response.arrayBuffer(), { mostEpsilon: MOST_EPSILON });
@@ -148,6 +210,7 @@ async function start() {
   if (!(round >= 1 && round <= (survey.repeat?.rounds ?? 1))) return say(SAID.round);
   const time = { storage: localStorage, ...(survey.repeat && { round }) };
   const outbox = new Outbox(survey);
+  if (outbox.isOfAnotherLink) return say(SAID.link);
   const isAsked = await inOneTab(() => survey.takesPart(time));
   const sets = new Map(survey.questions.map((question) => [question, fieldset(question)]));
   const slotOf = ({ number }) => `${round} ${number}`;
@@ -163,14 +226,18 @@ async function start() {
   };
   /** Send what waits, and say what has become of it; the text, if all was taken. */
   const finish = async (text) => {
-    const isUnknown = await deliver(survey, outbox);
+    const statuses = await deliver(survey, outbox);
     close();
-    if (outbox.waiting.length) return say(isUnknown ? SAID.unknown : SAID.waiting);
+    if (statuses.includes(FORBIDDEN)) return say(SAID.unknown);
+    if (statuses.includes(MALFORMED)) return say(SAID.refused);
+    if (outbox.waiting.length) return say(SAID.waiting);
     const left = open().map((question) => `“${question.text}”`);
     const isPart = isAsked && left.length > 0 && left.length < sets.size;
     say(isPart ? `${text} You may still answer ${left.join(", ")}, or leave it out.` : text);
   };
   const submit = async () => {
+    form.hidden = outbox.isOfAnotherLink;
+    if (form.hidden) return say(SAID.link);
     const isElsewhere = close() > 0;
     const data = new FormData(form);
     const begun = open().map((question) => chosenFor(question, data)).filter((one) => one.isBegun);
@@ -183,6 +250,7 @@ async function start() {
     form.hidden = true;
     let text = SAID.sent;
     try {
+      outbox.claim();
       for (const { question, answer, secrets } of begun) {
         const message = survey.privatize(question.name, answer, { ...time, secrets });
         outbox.put(slotOf(question), [...message]);
@@ -202,6 +270,8 @@ async function start() {
   });
   addEventListener("storage", () => close() && say(SAID.elsewhere));
   addEventListener("online", () => outbox.waiting.length && inTurn(() => finish(SAID.sent)));
+  const made = Object.keys(outbox.made);
+  if (isAsked && !made.length && (await isUnknown())) return say(SAID.unknown);
   const isAnswered = close() > 0;
   const greeting = isAnswered ? SAID.answered : "";
   say(greeting);

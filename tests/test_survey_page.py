@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, sync_playwright
@@ -42,7 +43,7 @@ SURE = uldp.UtilityOptimizedRR(MOOD, 40.0)
 
 NOTHING = "Nothing is chosen, and nothing was sent."
 SENT = "Sent. Thank you!"
-CONSTANTS = {"MOST_EPSILON": "5", "PATIENCE": "20_000"}
+CONSTANTS = {"MOST_EPSILON": "5", "PATIENCE": "20_000", "KNOCK": "5_000"}
 ANSWERED = "You have answered. Thank you!"
 WAITING = "Not everything was sent."
 
@@ -73,6 +74,7 @@ class Service(BaseHTTPRequestHandler):
     survey: Survey
     set: dict[str, str]
     statuses: list[int]
+    unknown: set[str]
     delay = 0.0
     came: list[bytes]
     taken: list[bytes]
@@ -99,9 +101,13 @@ class Service(BaseHTTPRequestHandler):
         return script
 
     def do_POST(self) -> None:
+        message = self.rfile.read(int(self.headers["Content-Length"]))
+        if not message or self.path in self.unknown:
+            self.send_response(403 if self.path in self.unknown else 400)
+            self.end_headers()
+            return
         self.addresses.append(self.path)
-        self.came.append(self.rfile.read(int(self.headers["Content-Length"])))
-        message = self.came[-1]
+        self.came.append(message)
         status = self.statuses.pop(0) if self.statuses else 204
         time.sleep(self.delay)
         if status in (CUT, 204):
@@ -129,6 +135,7 @@ def service() -> Iterator[tuple[str, type[Service]]]:
     content: dict[str, Any] = {name: [] for name in ("statuses", "came", "taken", "addresses")}
     content["survey"] = Survey("page", dict.fromkeys(("today", "week"), SURE))
     content["set"] = {"MOST_EPSILON": "1e9"}
+    content["unknown"] = set()
     handler = type("Handler", (Service,), content)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -318,6 +325,25 @@ def test_what_is_not_protected_or_asked_again_is_said(tab, service):
         assert odds(reports) in tab.locator("#total").inner_text()
 
 
+def test_a_question_that_protects_nothing_adds_nothing_to_the_total(tab, service):
+    """With the least ε that a file may have, as the book says."""
+    address, handler = service
+    said = []
+    for questions in ({}, {"ward": uldp.UtilityOptimizedRR(uldp.Domain(4), 1e-9)}):
+        mechanism = uldp.UtilityOptimizedRR(MOOD, 1.5)
+        handler.survey = Survey(f"page {len(questions)}", questions | {"q": mechanism})
+        tab.goto(f"{address}/example.html")
+        status_of(tab)
+        said.append(tab.locator("form > p").inner_text().partition("odds")[2])
+    assert said[0] == said[1]
+    assert "4.49 times as high" in said[0]
+    promise = tab.get_by_role("group", name="ward").locator("p").inner_text()
+    assert promise == "Not protected: your answer is sent as it is."
+    choose(tab, ward="3")
+    press_send(tab, SENT)
+    assert handler.counts()["ward"] == [0, 0, 0, 1]
+
+
 def test_who_reads_the_notice_comes_back_with_her_own_link(tab, service):
     address, handler = service
     handler.survey = Survey("again", {"q": uldp.UtilityOptimizedRR(MOOD, 1.0)}, WAYS["both"])
@@ -372,14 +398,14 @@ def test_the_book_quotes_what_the_page_says(tab, service):
         "exhausted": uldp.UtilityOptimizedBlockDesign(exhausted, 1.0),
         "leaving": uldp.UtilityOptimizedRR(leaving, 0.5),
     }
-    nurses = Survey("nurses", questions, WAYS["one of two"])
+    nurses = Survey("nurses", questions)
     handler.set.clear()
     for survey, notebook in (
         (marital, "privacy_in_practice.ipynb"),
         (nurses, "your_survey.ipynb"),
     ):
         handler.survey = survey
-        tab.goto(f"{address}/example.html?round=1")
+        tab.goto(f"{address}/example.html")
         status_of(tab)
         text = tab.locator("form").evaluate("form => form.textContent")
         lines = quoted(notebook)
@@ -398,7 +424,8 @@ def test_the_book_says_what_the_page_says_when_something_goes_wrong():
     rows = re.findall(r"^\| (.*) \| (.*) \|$", table, re.MULTILINE)[1:]
     program = "".join((CLIENT / name).read_text() for name in ("example.mjs", "example.html"))
     program = re.sub(r'" \+\s+"', "", program)
-    assert len(rows) == 9
+    assert len(rows) == 8
+    assert program.count("A survey<") == 2  # the title, which stands twice
     for _, said in rows:
         assert said in program
 
@@ -459,20 +486,195 @@ def test_what_was_not_taken_is_sent_when_the_connection_returns(tab, service):
 
 
 def test_a_link_that_the_server_does_not_know(tab, service):
-    """What waits goes with the token of the link that is opened next, and with its own round."""
+    """It is said before anything is asked, so that the right one finds a browser that is free."""
+    address, handler = service
+    handler.unknown = {"/messages?token=cut"}
+    tab.goto(f"{address}/example.html?token=cut")
+    assert status_of(tab).startswith("The server does not know this link.")
+    assert not tab.get_by_role("button", name="Send").is_visible()
+    tab.goto(f"{address}/example.html?token=cutoff")
+    choose(tab, today="fair", week="good")
+    press_send(tab, SENT)
+    assert handler.counts() == {"today": [0, 1, 0], "week": [1, 0, 0]}
+
+
+def test_a_server_that_does_not_say_whether_it_knows_a_link(tab, service):
+    """Such as one that is away for a moment: the page asks, and waits with what it makes."""
+    address, handler = service
+    handler.set["KNOCK"] = "300"
+    tab.route("**/messages*", lambda route: None)
+    tab.goto(f"{address}/example.html")
+    tab.get_by_role("button", name="Send").wait_for()
+    tab.unroute_all(behavior="ignoreErrors")
+    choose(tab, today="fair", week="good")
+    press_send(tab, SENT)
+
+
+def test_what_waits_goes_with_its_own_round(tab, service):
+    """And with the token of the link, which is the same in all rounds."""
     address, handler = service
     handler.survey = Survey("page", {"q": SURE}, WAYS["both"])
     handler.statuses = [403]
-    tab.goto(f"{address}/example.html?round=1&token=wrong")
+    tab.goto(f"{address}/example.html?round=1&token=anne")
     choose(tab, q="fair")
     press_send(tab, "The server does not know this link.")
-    tab.goto(f"{address}/example.html?token=right&round=2")
+    tab.goto(f"{address}/example.html?token=anne&round=2")
     choose(tab, q="bad")
     press_send(tab, SENT)
     rounds = [query.rpartition("round=")[2][0] for query in handler.addresses]
     assert rounds == ["1", "1", "2"]
-    assert ["token=right" in query for query in handler.addresses] == [False, True, True]
+    assert all("token=anne" in query for query in handler.addresses)
     assert handler.counts() == {"q": [0, 1, 1]}
+
+
+def test_a_message_that_the_server_does_not_accept(tab, service):
+    """As after a change of the file: it waits, in case the change is taken back."""
+    address, handler = service
+    handler.statuses = [400]
+    tab.goto(f"{address}/example.html")
+    choose(tab, today="fair")
+    press_send(tab, "The server does not accept what was sent: the survey may have changed since.")
+    tab.reload()
+    tab.get_by_text(f"{ANSWERED} You may still answer “week”").wait_for()
+    assert handler.counts()["today"] == [0, 1, 0]
+
+
+ANOTHER_LINK = (
+    "This browser has been used for this survey with another link. If that was your link, please "
+    "open it again. If not, please use a device of your own. Nothing was sent."
+)
+
+
+def test_another_link_in_the_same_browser(tab, service):
+    """Nothing of the first is shown, and what waits goes with the first link alone."""
+    address, handler = service
+    anne, bob = (f"{address}/example.html?token={name}" for name in ("anne", "bob"))
+    handler.statuses = [500]
+    tab.goto(anne)
+    choose(tab, today="fair")
+    press_send(tab, WAITING)
+    tab.goto(bob)
+    assert status_of(tab) == ANOTHER_LINK
+    assert not tab.locator("form").is_visible()
+    assert tab.locator("fieldset").count() == 0
+    tab.context.set_offline(True)
+    tab.context.set_offline(False)
+    tab.wait_for_timeout(300)
+    tab.goto(f"{address}/example.html")
+    assert status_of(tab) == ANOTHER_LINK
+    assert len(handler.addresses) == 1
+    tab.goto(f"{address}/example.html?from=mail&token=anne")
+    tab.get_by_text(f"{ANSWERED} You may still answer “week”").wait_for()
+    assert [query.count("token=anne") for query in handler.addresses] == [1, 1]
+    kept = tab.evaluate("JSON.stringify(localStorage)")
+    assert "anne" not in kept
+
+
+def test_another_link_in_a_second_tab(tab, service):
+    """Both are open before one of them answers: the other one may not any more."""
+    address, handler = service
+    other = tab.context.new_page()
+    for one, token in ((tab, "anne"), (other, "bob")):
+        one.goto(f"{address}/example.html?token={token}")
+        choose(one, today="fair")
+    tab.context.set_offline(True)
+    press_send(tab, WAITING)
+    tab.context.set_offline(False)
+    tab.get_by_text(SENT).wait_for()
+    other.wait_for_timeout(300)
+    assert status_of(other) == ""
+    press_send(other, ANOTHER_LINK)
+    assert not other.locator("form").is_visible()
+    assert handler.addresses == ["/messages?token=anne"]
+
+
+def test_another_link_where_the_storage_was_full(tab, service):
+    """The client has stored the report of the first link, and the page no message."""
+    address, handler = service
+    tab.add_init_script(
+        """const setItem = Storage.prototype.setItem;
+        Storage.prototype.setItem = function (key, text) {
+          const isTooMuch = key.startsWith("outbox") && text.includes("1 0");
+          if (isTooMuch) throw new DOMException("", "QuotaExceededError");
+          setItem.call(this, key, text);
+        };"""
+    )
+    tab.goto(f"{address}/example.html?token=anne")
+    choose(tab, today="fair")
+    press_send(tab, "its storage is full or blocked")
+    tab.goto(f"{address}/example.html?token=bob")
+    assert status_of(tab) == ANOTHER_LINK
+    assert not handler.came
+
+
+def test_a_link_that_was_only_looked_at_does_not_bind_the_browser(tab, service):
+    address, handler = service
+    for token in ("anne", "bob"):
+        tab.goto(f"{address}/example.html?token={token}")
+        tab.get_by_role("button", name="Send").wait_for()
+    choose(tab, today="fair")
+    press_send(tab, SENT)
+    assert handler.addresses == ["/messages?token=bob"]
+
+
+# --- what the device keeps -----------------------------------------------------------------------
+
+KEPT = "Object.fromEntries(Object.keys(localStorage).map((key) => [key, localStorage[key]]))"
+
+
+def kept_by(tab: Page) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the client keeps, and the page."""
+    (client,) = (text for key, text in tab.evaluate(KEPT).items() if key.startswith("uldp "))
+    (page,) = (text for key, text in tab.evaluate(KEPT).items() if key.startswith("outbox "))
+    return json.loads(client), json.loads(page)
+
+
+def test_what_was_confirmed_is_forgotten(tab, service):
+    """Of a question that is not protected the report is the answer; what waits has to be kept."""
+    address, handler = service
+    open_question = uldp.UtilityOptimizedRR(uldp.Domain(5), 1.0)
+    handler.survey = Survey("page", dict.fromkeys(("a", "b"), open_question))
+    handler.statuses = [500]
+    tab.goto(f"{address}/example.html")
+    choose(tab, a="3")
+    press_send(tab, WAITING)
+    client, page = kept_by(tab)
+    assert client["reports"] == {"1 0": [3]}
+    assert bytes(page["made"]["1 0"]) == handler.came[0]
+    choose(tab, b="4")
+    press_send(tab, SENT)
+    for _ in range(2):
+        client, page = kept_by(tab)
+        assert client["reports"] == {"1 0": [], "1 1": []}
+        assert page["made"] == {"1 0": "taken", "1 1": "taken"}
+        tab.reload()
+        tab.get_by_text(ANSWERED).wait_for()
+
+
+def test_where_a_report_was_forgotten_none_is_made(tab, service):
+    """Not by the client either, for a page that has lost its own memory."""
+    address, handler = service
+    tab.goto(f"{address}/example.html")
+    choose(tab, today="fair", week="fair")
+    press_send(tab, SENT)
+    tab.evaluate("localStorage.removeItem('outbox page')")
+    tab.reload()
+    choose(tab, today="good")
+    press_send(tab, "You cannot answer here. Nothing new was sent. (storage: a report must be")
+    assert len(handler.came) == 2
+
+
+@pytest.mark.parametrize(("way", "after"), [("first", [1, 0]), ("both", [0, 0])])
+def test_what_a_later_round_sends_again_is_kept_until_then(tab, service, way, after):
+    address, handler = service
+    handler.survey = Survey("page", {"q": SURE}, WAYS[way])
+    for round, size in zip((1, 2), after, strict=True):
+        tab.goto(f"{address}/example.html?round={round}")
+        choose(tab, q="fair")
+        press_send(tab, SENT)
+        client, _ = kept_by(tab)
+        assert {len(report) for report in client["reports"].values()} == {size}
+    assert len(handler.came) == 2
 
 
 FILL = """
@@ -601,6 +803,29 @@ def test_each_obstacle_has_its_own_words(tab, service):
     assert "its storage is full or blocked" in status_of(tab)
     assert not tab.get_by_role("button", name="Send").is_visible()
     assert not handler.came
+
+
+@pytest.mark.parametrize("missing", ["delete Object.hasOwn", "delete Navigator.prototype.locks"])
+def test_a_browser_that_is_too_old(tab, service, missing):
+    """It is said before anything is asked."""
+    address, _ = service
+    tab.add_init_script(missing)
+    tab.goto(f"{address}/example.html")
+    assert status_of(tab).startswith("This browser is too old for this page.")
+    assert not tab.locator("form").is_visible()
+
+
+def test_the_oldest_browsers_that_do(tab, service):
+    """Safari has timeouts of signals since 16.0, all else that the page needs since 15.4."""
+    address, handler = service
+    handler.set["PATIENCE"] = "300"
+    handler.delay = 0.6
+    tab.add_init_script("delete AbortSignal.timeout; delete AbortSignal.any;")
+    tab.goto(f"{address}/example.html")
+    choose(tab, today="bad")
+    press_send(tab, WAITING)
+    handler.delay = 0.0
+    press_send(tab, SENT)
 
 
 def test_an_open_connection(tab):
@@ -734,18 +959,24 @@ def test_the_pages_are_accessible_and_fit_a_phone(browser, service, scheme, widt
 # --- with the server of the book -----------------------------------------------------------------
 
 
+def source_of(cell_id: str) -> str:
+    """A cell of "Your survey in an hour"."""
+    cells = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
+    (source,) = ("".join(cell["source"]) for cell in cells["cells"] if cell["id"] == cell_id)
+    return source
+
+
 class Recipe:
     """The server of "Your survey in an hour", as its page has it, in a folder of its own."""
 
     def __init__(self, folder: Path, survey: Survey, tokens: dict[str, str]) -> None:
-        cells = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
-        (source,) = (cell["source"] for cell in cells["cells"] if cell["id"] == "ys-server")
-        assert source[0] == "%%writefile server.py\n"
-        (folder / "server.py").write_text("".join(source[1:]), encoding="utf-8")
+        first, _, program = source_of("ys-server").partition("\n")
+        assert first == "%%writefile server.py"
+        (folder / "server.py").write_text(program, encoding="utf-8")
         shutil.copytree(CLIENT, folder / "page")
         (folder / "page" / "survey.json").write_bytes(survey.to_json().encode())
         lines = [f"{token} {region}\n" for token, region in tokens.items()]
-        (folder / "tokens.txt").write_text("".join(lines))
+        (folder / "first.txt").write_text("".join(lines))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -754,7 +985,7 @@ class Recipe:
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "server.py", str(self.port), "2"]
+        command = [sys.executable, "server.py", str(self.port), "first"]
         self.process = subprocess.Popen(command, cwd=self.folder)
         while self.process.poll() is None:
             try:
@@ -778,7 +1009,8 @@ class Recipe:
             return refused.code
 
     def counts(self, region: str) -> dict[str, list[int]]:
-        data = b"".join(path.read_bytes() for path in self.folder.glob(f"round1-{region}-*.bin"))
+        path = self.folder / f"first-{region}.bin"
+        data = path.read_bytes() if path.exists() else b""
         messages = wire.split(io.BytesIO(data), self.survey.longest_message())
         reading = self.survey.read(messages)
         assert not reading.refused
@@ -786,15 +1018,29 @@ class Recipe:
 
 
 def test_the_tokens_of_the_book_hide_the_order_of_the_people(tmp_path, monkeypatch):
-    cells = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
-    (source,) = ("".join(cell["source"]) for cell in cells["cells"] if cell["id"] == "ys-tokens")
-    regions = [f"region{number:02}" for number in range(40)]
-    asked = re.sub(r"people = \[.*\]", f"people = {regions}", source)
+    """A lot draws the halves; the server's files name nobody, and none is written twice."""
+    source = source_of("ys-tokens")
+    people = [(f"{number}@example.org", f"region{number:03}") for number in range(101)]
+    asked = re.sub(r"people = .*", f"people = {people}", source)
     monkeypatch.chdir(tmp_path)
     exec(asked, {"Path": Path})
-    lines = Path("tokens.txt").read_text().splitlines()
-    assert lines == sorted(lines)
-    assert sorted(line.split()[1] for line in lines) == regions
+    invited = []
+    for name, size in (("first", 50), ("second", 51)):
+        lines = Path(f"{name}.txt").read_text().splitlines()
+        assert lines == sorted(lines)
+        assert len(lines) == size
+        regions = dict(line.split() for line in lines)
+        assert all(re.fullmatch("[0-9a-f]{16}", token) for token in regions)
+        for line in Path(f"{name}-links.csv").read_text().splitlines():
+            number, token = re.fullmatch(r"(\d+)@.*,https://.*token=(.*)", line).groups()
+            assert regions[token] == f"region{int(number):03}"
+            invited.append(int(number))
+    assert sorted(invited) == list(range(101))
+    assert sorted(invited[:50]) != list(range(50))  # but once in 10^29
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    with pytest.raises(FileExistsError):
+        exec(asked, {"Path": Path})
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
 @pytest.fixture
@@ -809,50 +1055,40 @@ def recipe(tmp_path) -> Iterator[Recipe]:
 def test_the_page_and_the_server_of_the_book(browser, recipe):
     """One answer a token, be it from another phone; and none is lost while the server is away."""
     page = f"http://127.0.0.1:{recipe.port}/example.html?token="
-    tabs = [browser.new_context().new_page() for _ in range(4)]
-    unknown = "The server does not know this link."
-    for tab, token, said in (
-        (tabs[0], "anne", SENT),
-        (tabs[1], "anne", SENT),
-        (tabs[2], "dora", unknown),
-    ):
-        tab.goto(page + token)
+    tabs = [browser.new_context().new_page() for _ in range(3)]
+    for tab in tabs[:2]:
+        tab.goto(page + "anne")
         choose(tab, today="fair", week="bad")
-        press_send(tab, said)
+        press_send(tab, SENT)
+    tab = tabs[2]
+    tab.goto(page + "dora")
+    tab.get_by_text("The server does not know this link.").wait_for()
+    assert not tab.get_by_role("button", name="Send").is_visible()
     assert [sum(counts) for counts in recipe.counts("north").values()] == [1, 1]
     assert not any(map(sum, recipe.counts("south").values()))
-    tab = tabs[3]
     tab.goto(page + "carol")
     choose(tab, today="good")
     recipe.stop()
     press_send(tab, WAITING)
     recipe.start()
-    tab.reload()
+    tab.goto(page + "bob")
+    tab.get_by_text("used for this survey with another link").wait_for()
+    assert not any(map(sum, recipe.counts("south").values()))
+    tab.goto(page + "carol")
     tab.get_by_text(f"{ANSWERED} You may still answer “week”").wait_for()
-    tabs[2].goto(page + "bob")
-    tabs[2].get_by_text(ANSWERED).wait_for()
-    tabs[1].goto(page + "anne")
-    tabs[1].get_by_text(ANSWERED).wait_for()
-    assert [sum(counts) for counts in recipe.counts("north").values()] == [2, 2]
+    assert [sum(counts) for counts in recipe.counts("north").values()] == [1, 1]
     assert [sum(counts) for counts in recipe.counts("south").values()] == [1, 0]
     for tab in tabs:
         tab.context.close()
 
 
 def test_the_server_of_the_book_takes_no_nonsense(recipe):
-    """And what it keeps does not say which token sent which message."""
     good = recipe.survey.message("today", 0)
     week = recipe.survey.message("week", 2)
     other = Survey("other", dict(recipe.survey.questions)).message("today", 0)
-    refused = {
-        "token=dora": 403,
-        "": 403,
-        "token=anne&round=3": 403,
-        "token=anne&round=0": 403,
-        "token=anne&round=x": 400,
-        "token=anne&round=../../x": 400,
-    }
-    assert {query: recipe.post(query, good) for query in refused} == refused
+    for query in ("token=dora", "", "token=", "token=../../x", "token=anne&token=dora"):
+        assert recipe.post(query, good) == recipe.post(query, b"") == 403
+    assert recipe.post("token=anne", b"") == 204
     for body in (b"x", good[:-1], good + good, other, bytes(10**4)):
         assert recipe.post("token=anne", body) == 400
     for length in ("-1", "1000000000", "x"):
@@ -865,10 +1101,88 @@ def test_the_server_of_the_book_takes_no_nonsense(recipe):
         with ThreadPoolExecutor(8) as pool:  # many at once count once
             sent = [(f"token={token}", week), (f"token={token}&round=1", good)] * 8
             assert {*pool.map(lambda one: recipe.post(*one), sent)} == {204}
-        assert recipe.post(f"token={token}&round=2", good) == 204  # once in all rounds
-    assert not any(recipe.folder.glob("round2-*"))
     assert recipe.counts("north") == {"today": [2, 0, 0], "week": [0, 0, 2]}
-    used = sqlite3.connect(recipe.folder / "used.db").execute("select token, question from used")
-    rows = used.fetchall()
-    assert rows == sorted(rows)
-    assert len(rows) == 6
+
+
+def test_the_marks_of_the_book_do_not_keep_the_order_of_the_answers(tmp_path):
+    """In the raw bytes each row is where it was, and only marks and counters have changed."""
+    mechanism = uldp.UtilityOptimizedRR(MOOD, 2.5)
+    survey = Survey("page", dict.fromkeys(("today", "week"), mechanism))
+    rng = np.random.default_rng(3)
+    tokens = [rng.bytes(8).hex() for _ in range(200)]
+    running = Recipe(tmp_path, survey, dict.fromkeys(tokens, "north"))
+    try:
+        before = (tmp_path / "first.db").read_bytes()
+        answering = rng.permutation(tokens)[:120]
+        running.stop()
+        running.start()  # what is there stays
+        for token in answering:
+            assert running.post(f"token={token}", survey.message("today", 0)) == 204
+    finally:
+        running.stop()
+    after = (tmp_path / "first.db").read_bytes()
+    assert running.counts("north")["today"] == [120, 0, 0]
+    places = {token: [at.start() for at in re.finditer(token.encode(), before)] for token in tokens}
+    assert all(places.values())
+    for token, found in places.items():
+        assert [at.start() for at in re.finditer(token.encode(), after)] == found
+    changed = sum(one != other for one, other in zip(before, after, strict=True))
+    assert len(answering) <= changed <= len(answering) + 8
+    rows = sqlite3.connect(tmp_path / "first.db").execute("select * from marks").fetchall()
+    assert len(rows) == 400
+    assert {row[:2] for row in rows if row[2]} == {(token, "today") for token in answering}
+
+
+def test_what_the_book_shows_runs_as_it_stands(tmp_path, monkeypatch):
+    """In the order of the page and in an empty folder, for somebody who copies what can be seen."""
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
+    shown: dict[str, Any] = {}
+    seen = []
+    for cell in cells["cells"]:
+        source = "".join(cell["source"])
+        tags = cell["metadata"].get("tags", [])
+        servers = re.findall(r"`python (server\.py) 8000 (\w+)`", source)
+        commands = re.findall(r'"uldp (.*?)"', source) if "remove-input" in tags else []
+        if cell["cell_type"] == "markdown":
+            for program, name in servers:
+                with socket.socket() as free:
+                    free.bind(("127.0.0.1", 0))
+                    port = free.getsockname()[1]
+                serve(program, port, name)
+        elif commands:
+            for command in commands:
+                subprocess.run([sys.executable, "-m", "uldp", *command.split()], check=True)
+        elif source.startswith("%%writefile "):
+            first, _, rest = source.partition("\n")
+            Path(first.split()[1]).write_text(rest, encoding="utf-8")
+        elif "hide-input" not in tags:
+            exec(compile(source, cell["id"], "exec"), shown)
+        else:
+            continue
+        seen += [*commands, *(name for _, name in servers)]
+    assert len(seen) == 9
+    assert shown["tally"].n == 1_000
+    assert set(shown["changes"]) == {"north", "south"}
+
+
+def serve(program: str, port: int, name: str) -> None:
+    """Start a server as the book says, and ask it whether it knows the links that were sent."""
+    process = subprocess.Popen([sys.executable, program, f"{port}", name])
+    links = Path(f"{name}-links.csv").read_text().split()
+    statuses = {}
+    for attempt in range(200):
+        try:
+            for link in links:
+                query = link.partition("?")[2]
+                address = f"http://127.0.0.1:{port}/messages?{query}"
+                statuses[link] = urllib.request.urlopen(address, b"").status
+        except urllib.error.URLError:
+            assert process.poll() is None, attempt
+            time.sleep(0.1)
+        else:
+            break
+    process.terminate()
+    process.wait()
+    assert [*statuses.values()] == [204] * len(links)
+    assert len(links) == 2
