@@ -28,8 +28,6 @@ USERS_BY_ATTRIBUTES = 240_000
 
 PERSONALIZED = ("uRR", "uRAP")
 REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10, "fig8": 100, "table1": 100}
-LIKELIHOOD_REALIZATIONS_OF_RAPPOR = 20, 3
-MANY_VALUES = 6400
 QUICK_USERS = 1000
 
 
@@ -179,8 +177,5 @@ def _parts(point: Point, settings: Settings) -> Iterator[Point]:
     times = settings.likelihood_realizations
     if times is None:
         times = 1 if settings.quick else point.realizations
-        if point.mechanism == "RAPPOR":
-            few, fewer = LIKELIHOOD_REALIZATIONS_OF_RAPPOR
-            times = min(times, fewer if point.histogram.domain.size > MANY_VALUES else few)
     if by_reports and times:
         yield replace(point, methods=by_reports, realizations=times, reports=True)

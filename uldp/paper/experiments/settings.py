@@ -33,7 +33,6 @@ class Settings:
         How often each point is measured; by default as often as in the paper.
     likelihood_realizations : int, optional
         The same for "em" and "mle" with RAPPOR and uRAP, which need each user's report; may be 0.
-        By default as `realizations` for uRAP, and for RAPPOR up to 20, or 3 with over 6400 values.
     methods : tuple of str, optional
         The estimators, of `METHODS` and in their order, whatever the order given.
     sampling : {"iid", "halves"}, optional
@@ -62,7 +61,7 @@ class Settings:
         metadata={
             "type": int,
             "metavar": "N",
-            "help": "of em and mle for RAPPOR and uRAP, may be 0 (RAPPOR: 20 or 3)",
+            "help": "of em and mle for RAPPOR and uRAP, may be 0",
         },
     )
     methods: tuple[str, ...] = field(
