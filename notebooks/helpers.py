@@ -14,13 +14,11 @@ from sympy.printing.latex import LatexPrinter
 from tabulate import tabulate
 
 import uldp
+from uldp.estimators import FROM_TALLIES as FROM_TALLIES
 from uldp.privacy import Channel
 
 SIZES = {"Foursquare": (15, 625), "US census": (76, 400)}
 """Numbers of sensitive values and of all values, s and k, in the experiments of the paper."""
-
-FROM_TALLIES = ("empirical", "threshold", "norm_sub")
-"""The estimators that need a tally alone, whatever the mechanism."""
 
 
 def show(

@@ -21,6 +21,7 @@ from scipy.linalg import khatri_rao
 from uldp._numerics import ascent, checks
 from uldp._numerics.fields import set_fields
 from uldp.domain import Domain, PerValue, ProductDomain, Weights, per_value, weights_of
+from uldp.law import distribution_over
 from uldp.likelihood import MaximumLikelihood
 from uldp.mechanisms.base import Seed
 from uldp.mechanisms.index_reports import IndexReports
@@ -40,8 +41,8 @@ class OneByOne:
     Parameters
     ----------
     mechanisms : mapping of str to IndexReports
-        For each attribute its mechanism, a `RandomizedResponse` or a `UtilityOptimizedRR`, which
-        reports the truth where no value of its domain is sensitive.
+        For each attribute its mechanism, of which a report is an index: RR, uRR or uHR. The two
+        last report the truth where no value of their domain is sensitive.
 
     Attributes
     ----------
@@ -201,7 +202,7 @@ class OneByOne:
         n : int
             The number of users, at least 1.
         """
-        p = checks.distribution(per_value(self.domain, p, "p"), "p", self.domain.size)
+        p = distribution_over(self.domain, p)
         n = checks.whole(n, "n", least=1)
         squares = [
             (mechanism.transition_matrix() @ (D**2).sum(axis=1))[:, np.newaxis]

@@ -212,9 +212,8 @@ def epsilon_needed(
 def excess(mechanism: Mechanism) -> float:
     """Return a mechanism's worst-case MSE over the least that any ULDP mechanism can have.
 
-    That is with an unbiased estimate or, for many users, with any.
-
-    An LDP mechanism, too, is compared with what ULDP allows on its domain.
+    The least is that of unbiased estimates and, in the limit of many users, of all. An LDP
+    mechanism is compared with what ULDP allows on its domain, too.
 
     Parameters
     ----------

@@ -225,12 +225,10 @@ class SupportDecoder(Decoder):
             values = scaled - self.false_support @ scaled
             return float(values.min()), float(values.max())
         noisy = self.false_support > 0
-        bits = np.sort([-self.false_support * scaled, self.not_false_support * scaled], axis=0)[
-            :, noisy
-        ]
+        ends = np.stack([-self.false_support, self.not_false_support]) * scaled
+        low, high = np.sort(ends[:, noisy], axis=0).sum(axis=1)
         revealed = np.append(scaled[~noisy], 0)
-        low, high = bits.sum(axis=1) + np.array([revealed.min(), revealed.max()])
-        return float(low), float(high)
+        return float(low + revealed.min()), float(high + revealed.max())
 
     def jump_of_total(self, weights: NDArray[np.float64]) -> float:
         """Return the range of D_y · w, or that of a single bit if the bits are independent."""
@@ -272,6 +270,7 @@ class SupportDecoder(Decoder):
         self, p: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the probabilities m and 1 - m that a report supports each value."""
-        return self.true_support * p + self.false_support * (
-            1 - p
-        ), self.not_true_support * p + self.not_false_support * (1 - p)
+        rest = 1 - p
+        supported = self.true_support * p + self.false_support * rest
+        not_supported = self.not_true_support * p + self.not_false_support * rest
+        return supported, not_supported

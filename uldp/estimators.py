@@ -16,10 +16,10 @@ __all__ = ["FROM_TALLIES", "METHODS", "empirical", "norm_sub", "threshold"]
 
 
 def empirical(tally: Tally) -> NDArray[np.float64]:
-    """Return the empirical estimate, which solves pQ = m̂ in expectation.
+    """Return the empirical estimate: linear in the counts, and unbiased.
 
-    It is unbiased; its entries may be negative and, for RAPPOR and uRAP, need not sum to 1. It is
-    the estimate of the law's `decoder` (see `uldp.decoders`).
+    Its entries may be negative and, for RAPPOR, uRAP and uHR, need not sum to 1. It is the estimate
+    of the law's `decoder` (see `uldp.decoders`).
 
     Parameters
     ----------

@@ -93,3 +93,8 @@ class Law(ABC):
     def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
         """Yield each condition on the counts of n reports, beyond ≤ n, and whether it holds."""
         yield from ()
+
+
+def distribution_over(domain: Domain, p: PerValue, name: str = "p") -> NDArray[np.float64]:
+    """Return a distribution, shape (k,), in the order of the domain's values."""
+    return checks.distribution(per_value(domain, p, name), name, domain.size)

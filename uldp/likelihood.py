@@ -26,7 +26,8 @@ from uldp._numerics import ascent, checks
 from uldp._numerics.fields import set_fields
 from uldp._numerics.packed import PackedSets
 from uldp._numerics.passes import Sums, over_sets
-from uldp.domain import PerValue, per_value
+from uldp.domain import PerValue
+from uldp.law import distribution_over
 from uldp.tallies import Summary
 
 __all__ = [
@@ -61,7 +62,7 @@ class Evidence(Summary):
         How many reports reveal each non-sensitive value.
     levels : (s,) ndarray, optional
         For single values, the logarithm of the factor by which each makes the report that names it
-        likelier; by default ε for all.
+        likelier, above 0; by default ε for all.
     """
 
     sets: NDArray[np.uint8] | None
@@ -74,6 +75,11 @@ class Evidence(Summary):
         s = self.law.sensitive.size
         times = checks.counts(self.times, "times", s if self.sets is None else -1)
         revealed = checks.counts(self.revealed, "revealed", self.law.nonsensitive.size)
+        levels = self.levels
+        if levels is not None:
+            levels = checks.numbers(levels, "levels", (times.size,)).astype(float)
+            if self.sets is not None or (levels <= 0).any():
+                raise ValueError(f"levels must be above 0, and of single values, got {levels}")
         if self.sets is not None:
             checks.instance(self.sets, "sets", np.ndarray)
             wanted = np.dtype(np.uint8), (PackedSets(s).width, times.size)
@@ -82,7 +88,7 @@ class Evidence(Summary):
                     f"sets must be bytes of shape {wanted[1]}, got {self.sets.dtype} of shape "
                     f"{self.sets.shape}"
                 )
-        set_fields(self, sets=self.sets, times=times, revealed=revealed)
+        set_fields(self, sets=self.sets, times=times, revealed=revealed, levels=levels)
 
     @property
     def n(self) -> int:
@@ -91,6 +97,8 @@ class Evidence(Summary):
 
     def _plus(self, other: Evidence) -> Evidence:
         revealed = self.revealed + other.revealed
+        if np.any(_levels(self) != _levels(other)):
+            raise ValueError("each evidence must have the same levels")
         if self.sets is None or other.sets is None:
             return Evidence(self.law, None, self.times + other.times, revealed, self.levels)
         sets = np.hstack([self.sets, other.sets])
@@ -98,7 +106,7 @@ class Evidence(Summary):
 
     def _content(self) -> tuple[ArrayLike, ...]:
         if self.sets is None:
-            return self.times, self.revealed
+            return self.times, self.revealed, np.full(self.times.size, _levels(self))
         occurring = self.times > 0
         sets, place = np.unique(self.sets[:, occurring], axis=1, return_inverse=True)
         times = np.zeros(sets.shape[1], dtype=np.int64)
@@ -243,7 +251,7 @@ def em(
     checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
     n = evidence.n
-    p = checks.distribution(per_value(law.domain, start, "start"), "start", law.domain.size)
+    p = distribution_over(law.domain, start, "start")
     steps = checks.whole(steps, "steps", least=0)
     tolerance = checks.nonnegative(tolerance, "tolerance")
     if n == 0:
@@ -284,7 +292,7 @@ def log_likelihood(evidence: Evidence, p: PerValue) -> float:
     """
     checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
-    p = checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)
+    p = distribution_over(law.domain, p)
     sums = _sums(evidence, p[law.sensitive], climbing=True)
     protected = sums.log + np.sum(_levels(evidence) * evidence.times)
     return float(protected + xlogy(evidence.revealed, p[law.nonsensitive]).sum())
@@ -302,7 +310,7 @@ def _weights(evidence: Evidence) -> tuple[Any, Any]:
 
 
 def _everywhere(evidence: Evidence, sums: Sums) -> float:
-    """Return what all values have of the slope of the log-likelihood, as every set says it."""
+    """Return the part of the log-likelihood's slope that is the same for every value."""
     outside, _ = _weights(evidence)
     return float(np.sum(outside * (sums.inverse_within if evidence.sets is None else sums.inverse)))
 
@@ -343,7 +351,7 @@ def _look(evidence: Evidence, q: NDArray[np.float64]) -> ascent.Place:
 def _forms(
     evidence: Evidence, sets: NDArray[np.uint8]
 ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return what makes of q the rows l/(l·q) of all reports: their squares are the Hessian."""
+    """Return the function of q that gives all rows l/(l·q); their squares make up the Hessian."""
 
     @cache
     def scaled() -> tuple[NDArray[np.float64], NDArray[np.float64]]:

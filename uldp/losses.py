@@ -25,8 +25,8 @@ from scipy.optimize import minimize_scalar
 
 from uldp._numerics import checks
 from uldp._numerics.ascent import nearest
-from uldp.domain import PerValue, Weights, per_value, weights_of
-from uldp.law import Law
+from uldp.domain import PerValue, Weights, weights_of
+from uldp.law import Law, distribution_over
 
 __all__ = [
     "LOSSES",
@@ -63,7 +63,7 @@ def variances(law: Law, p: PerValue) -> NDArray[np.float64]:
     (k,) ndarray
     """
     checks.instance(law, "law", Law)
-    return law.decoder.variances(_distribution(law, p))
+    return law.decoder.variances(distribution_over(law.domain, p))
 
 
 def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> float:
@@ -77,15 +77,15 @@ def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> flo
         The w(x); for a group the labels of its values, or the weight of each label.
     p : (k,) array_like or mapping of label to float, optional
         The true distribution, from which n users are drawn independently. By default the largest
-        variance over all of them, which is that over c of the least mean square of the distance
-        from c, min_c max_x E[(D_y · w - c)² | x], by the minimax theorem.
+        variance over all distributions, which by the minimax theorem is
+        min_c max_x E[(D_y · w - c)² | x].
     """
     checks.instance(law, "law", Law)
     w = weights_of(law.domain, weights)
     w -= law.decoder.sums_to_one * w.mean()
     moments = law.decoder.moments_of_total(w)
     if p is not None:
-        p = _distribution(law, p)
+        p = distribution_over(law.domain, p)
         return max(float(p @ moments - (p @ w) ** 2), 0.0)
     low = float(w.min())
     high = float(w.max())
@@ -127,15 +127,14 @@ def l1_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
     n = checks.whole(n, "n", least=1)
     if not checks.flag(exact, "exact"):
         return float(np.sqrt(2 * variances(law, p) / (np.pi * n)).sum())
-    p = _distribution(law, p)
+    p = distribution_over(law.domain, p)
     return float(law.decoder.absolute_deviations(p, n).sum())
 
 
-def l2_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
+def l2_loss(law: Law, p: PerValue, n: int) -> float:
     """Return the expected squared l2 loss E Σ(p̂(x) - p(x))², the paper's MSE.
 
-    It is exact for every n, so that `exact` changes nothing (Propositions 15 and 18, eqs. 25 and
-    27).
+    It is exact for every n (Propositions 15 and 18, eqs. 25 and 27).
 
     Parameters
     ----------
@@ -145,11 +144,8 @@ def l2_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
         The true distribution, from which n users are drawn independently.
     n : int
         The number of users, at least 1.
-    exact : bool, optional
-        True or False, which makes no difference.
     """
     n = checks.whole(n, "n", least=1)
-    checks.flag(exact, "exact")
     return float(variances(law, p).sum() / n)
 
 
@@ -202,7 +198,3 @@ def worst_case_mass(law: Law, loss: Loss) -> float:
     p = worst_case(law, loss)
     in_S = float(p[law.sensitive].sum())
     return in_S / (in_S + float(p[law.nonsensitive].sum()))
-
-
-def _distribution(law: Law, p: PerValue) -> NDArray[np.float64]:
-    return checks.distribution(per_value(law.domain, p, "p"), "p", law.domain.size)

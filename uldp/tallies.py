@@ -62,8 +62,7 @@ class Summary(ABC):
             isinstance(other, type(self))
             and self.law == other.law
             and all(
-                np.array_equal(a, b)
-                for a, b in zip(self._content(), other._content(), strict=False)
+                np.array_equal(a, b) for a, b in zip(self._content(), other._content(), strict=True)
             )
         )
 

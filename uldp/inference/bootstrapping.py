@@ -107,7 +107,7 @@ def bootstrap(
     unbiased = at_least_two(tally)
     repetitions = np.empty((times, estimate.size))
     from_tallies = method in FROM_TALLIES or isinstance(reports, Tally)
-    # Machines agree on single precision; what is drawn depends on the last digits.
+    # Machines differ in the last digits of an estimate, and the draws would differ with them.
     truth = estimate.astype(np.float32).astype(np.float64)
     truth /= math.fsum(truth)
     for repetition in repetitions:

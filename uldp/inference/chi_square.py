@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from uldp._numerics import checks
-from uldp.domain import PerValue, per_value
+from uldp.domain import PerValue
 from uldp.estimators import empirical, projected
-from uldp.law import Law
+from uldp.law import Law, distribution_over
 from uldp.tallies import Tally
 
 __all__ = ["ChiSquare", "goodness_of_fit", "homogeneity"]
@@ -70,8 +70,7 @@ def goodness_of_fit(tally: Tally, p: PerValue) -> ChiSquare:
         If a block design has more than 3,000 values.
     """
     estimate = empirical(tally)
-    domain = tally.law.domain
-    p = checks.distribution(per_value(domain, p, "p"), "p", domain.size)
+    p = distribution_over(tally.law.domain, p)
     if tally.law.decoder.as_diagonal(p) is None:
         _check_size(p.size, "tally")
     form = _form(tally.law, p)
@@ -227,9 +226,12 @@ def _diagonal(
     a = np.array([form.a for form in forms]) / sizes[:, None]
     b = np.array([form.b for form in forms]) / np.sqrt(sizes)[:, None]
     a[a * sizes[:, None] < ROUNDING] = 0
+    # The covariance of the contrasts is A - B Bᵀ, where A consists of one block for each value x.
     A = np.einsum("ij,lj,jx->xil", contrasts, contrasts, a)
-    possible = (np.abs(deviations)[np.diagonal(A, axis1=1, axis2=2) == 0] <= ROUNDING).all()
     B = np.einsum("ij,jx->xij", contrasts, b)
+    possible = (np.abs(deviations)[np.diagonal(A, axis1=1, axis2=2) == 0] <= ROUNDING).all()
+    # Its inverse is A⁻¹ + A⁻¹ B (I - Bᵀ A⁻¹ B)⁻¹ Bᵀ A⁻¹; an inner eigenvalue of 0 is a direction
+    # in which nothing varies, such as that of all sums being 1.
     inverse = np.linalg.pinv(A, hermitian=True)
     shrunk = np.einsum("xil,xl->xi", inverse, deviations)
     inner = np.eye(len(forms)) - np.einsum("xij,xil,xlm->jm", B, inverse, B, optimize=True)

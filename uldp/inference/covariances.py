@@ -53,9 +53,9 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     and a block design of several sizes it can come out negative at small n; then the variance at
     the projection of p̂ to the simplex takes its place.
 
-    They are no intervals: p̂ ± 1.96 of them may hold p(x) as seldom as 0 in 100 times, where a value
-    that is not sensitive is so rare that nobody reveals it and the standard error is 0. `intervals`
-    does better.
+    Do not build intervals from them: p̂ ± 1.96 standard errors can miss p(x) nearly always. Where a
+    value that is not sensitive is so rare that nobody reveals it, the standard error is 0. Use
+    `intervals`.
 
     Parameters
     ----------

@@ -10,12 +10,12 @@ from scipy.optimize import brentq
 
 from uldp._numerics import checks
 from uldp._numerics.intervals import score
-from uldp.domain import Domain, Label, ProductDomain, Weights, per_value, weights_of
+from uldp.domain import Domain, Label, ProductDomain, Weights, weights_of
 from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, standard_errors
 from uldp.inference.tables import EstimateTable
 from uldp.inference.totals import Total, total, total_of
-from uldp.law import Law
+from uldp.law import Law, distribution_over
 from uldp.tallies import Tally
 
 __all__ = ["marginal", "ratio", "stratified"]
@@ -164,8 +164,7 @@ def stratified(
     """
     if not isinstance(tallies, Mapping) or not tallies:
         raise TypeError(f"tallies must map one stratum or more to tallies, got {tallies!r}")
-    strata = Domain([*tallies])
-    w = checks.distribution(per_value(strata, shares, "shares"), "shares", strata.size)
+    w = distribution_over(Domain([*tallies]), shares, "shares")
     missed = 1 - checks.open_unit(confidence, "confidence")
     estimates = [at_least_two(tallies[h], f"tallies[{h!r}]") for h in tallies]
     each = [*tallies.values()]

@@ -49,8 +49,8 @@ def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
 
     The value is Σ w(x) p̂(x) of the empirical estimate, the mean of Z = D_y · w over the reports,
     and the variance wᵀ Ĉ w with its unbiased `covariance`. Both take O(k) memory. Where the
-    variance is negative, which happens at small n for RAPPOR, uRAP and block designs, that at the
-    projection of p̂ to the simplex takes its place.
+    variance is negative, which happens at small n, but never under RR, uRR and block designs of
+    size 1, that at the projection of p̂ to the simplex takes its place.
 
     Where Z takes two values only, one of them comes a binomial number of times, and the interval is
     the image of that of Clopper and Pearson (1934): it holds the total with at least the
@@ -77,10 +77,10 @@ def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
     tally : Tally
         Of at least two reports.
     weights : (k,) array_like, collection of labels, or mapping of label to float
-        For a group 1 for its values and 0 for the others, or the labels of its values, of which
-        one alone need not be in a list; or the weight of each label, as a mapping or a pandas
-        Series, of which those left out have 0. Where labels are integers, an array of k numbers
-        holds weights, one of fewer or more integers labels, and a set always labels.
+        For a group a label, a list of labels, or 1 for its values and 0 for the others; for any
+        total a weight for each value, or a mapping or pandas Series of labels to weights (missing
+        labels weigh 0). Where labels are integers, an array of k numbers holds weights, one of
+        fewer or more integers holds labels, and a set always holds labels.
     confidence : float, optional
         The confidence of the interval, in (0, 1).
 

@@ -31,15 +31,15 @@ MOST_SHOWN = 20
 
 
 class PairKinds(NamedTuple):
-    """How often the report of a user of X_N is of each kind, as to two sensitive values.
+    """The kinds of report that a user of X_N sends, by which of two sensitive values they hold.
 
     Attributes
     ----------
     revealed : float
-        It reveals her value.
+        The probability that her report reveals her value.
     neither, one, both : float
-        It holds neither of the two; the first but not the second, which is as probable as the
-        reverse; both of them.
+        The probabilities that it holds neither of the two; the first but not the second, which is
+        as probable as the reverse; and both.
     """
 
     revealed: float
@@ -232,7 +232,8 @@ class Mechanism(Law):
         Parameters
         ----------
         reports : array_like or Tally
-            The reports; a tally only where it keeps all of this (RR, uRR and uHR).
+            The reports; a tally only where it keeps all of this: where a report is an index, as
+            under RR, uRR and uHR, or a set of one value.
 
         Raises
         ------
@@ -263,9 +264,9 @@ class Mechanism(Law):
         """Return the expected l1 loss of the empirical estimate (see `losses.l1_loss`)."""
         return losses.l1_loss(self, p, n, exact)
 
-    def l2_loss(self, p: PerValue, n: int, exact: bool = False) -> float:
+    def l2_loss(self, p: PerValue, n: int) -> float:
         """Return the expected squared l2 loss of the empirical estimate (see `losses.l2_loss`)."""
-        return losses.l2_loss(self, p, n, exact)
+        return losses.l2_loss(self, p, n)
 
     def worst_case(self, loss: losses.Loss) -> NDArray[np.float64]:
         """Return the distribution, shape (k,), of the largest loss (see `losses.worst_case`)."""

@@ -135,7 +135,7 @@ class BlockDecoder(OutcomeDecoder):
         and for the others; the difference.
     absent : float
         What a revealed value adds for each x in X_S.
-    hidden : ndarray
+    unrevealed : ndarray
         What a set of each size adds for each x in X_N.
     named, unnamed : float
         What a revealed value adds for itself, and for the others in X_N.
@@ -170,7 +170,7 @@ class BlockDecoder(OutcomeDecoder):
         self.outside = (1 - self.foreign_mass - self.contrast * law.sizes) / s
         self.inside = self.outside + self.contrast
         self.absent = self.own_mass_revealed / s
-        self.hidden = self.foreign_mass / nu
+        self.unrevealed = self.foreign_mass / nu
         self.unnamed = (self.foreign_mass_revealed - 1 / law.revealed) / nu
         self.named = self.unnamed + 1 / law.revealed
         lock_arrays(self)
@@ -187,7 +187,7 @@ class BlockDecoder(OutcomeDecoder):
             self.outside @ sets + self.absent * revealed.sum()
         )
         total[self.nonsensitive] = revealed / law.revealed + (
-            self.hidden @ sets + self.unnamed * revealed.sum()
+            self.unrevealed @ sets + self.unnamed * revealed.sum()
         )
         return total / n
 
@@ -210,7 +210,7 @@ class BlockDecoder(OutcomeDecoder):
             sent = law.hidden[i] * mass_N
             held = law.own[i] * p[S] + law.fellow[i] * (mass_S - p[S]) + law.held[i] * sent
             row = np.empty(p.size)
-            row[S], row[N] = self.outside[i], self.hidden[i]
+            row[S], row[N] = self.outside[i], self.unrevealed[i]
             products = row @ w
             from_held = self.contrast[i] * (held @ w[S])
             applied += weight * np.outer(row, (mass_S + sent) * products + from_held)
@@ -233,41 +233,43 @@ class BlockDecoder(OutcomeDecoder):
         law = self.law
         S = self.sensitive
         N = self.nonsensitive
-        own = weights[S]
+        of_S = weights[S]
         of_N = weights[N].sum()
-        rest = own.sum() - own
-        rest_squares = own @ own - own**2
+        sum_S = of_S.sum()
+        squares_S = of_S @ of_S
+        rest = sum_S - of_S
+        rest_squares = squares_S - of_S**2
         moments = np.zeros(weights.size)
         for i, weight in enumerate(law.weights):
             with_own, with_neither, of_foreign = law.pairs(i)
-            start = self.outside[i] * own.sum() + self.hidden[i] * of_N
+            start = self.outside[i] * sum_S + self.unrevealed[i] * of_N
             contrast = self.contrast[i]
-            mean = law.own[i] * own + law.fellow[i] * rest
-            square = law.own[i] * own**2 + law.fellow[i] * rest_squares
-            square += 2 * with_own * own * rest + with_neither * (rest**2 - rest_squares)
+            mean = law.own[i] * of_S + law.fellow[i] * rest
+            square = law.own[i] * of_S**2 + law.fellow[i] * rest_squares
+            square += 2 * with_own * of_S * rest + with_neither * (rest**2 - rest_squares)
             moments[S] += weight * (start**2 + 2 * start * contrast * mean + contrast**2 * square)
             held = law.hidden[i] * law.held[i]
-            mean = held * own.sum()
-            square = held * (own @ own) + of_foreign * (own.sum() ** 2 - own @ own)
+            mean = held * sum_S
+            square = held * squares_S + of_foreign * (sum_S**2 - squares_S)
             sent = law.hidden[i] * start**2 + 2 * start * contrast * mean + contrast**2 * square
             moments[N] += weight * sent
         named = (self.named - self.unnamed) * weights[N]
-        revealed = self.absent * own.sum() + self.unnamed * of_N + named
+        revealed = self.absent * sum_S + self.unnamed * of_N + named
         moments[N] += law.revealed * revealed**2
         return moments
 
     def range_of_total(self, weights: NDArray[np.float64]) -> tuple[float, float]:
         """Return the least and the largest D_y · w over all reports y, in O(k log k)."""
         law = self.law
-        own = np.sort(weights[self.sensitive])
+        of_S = np.sort(weights[self.sensitive])
         of_N = weights[self.nonsensitive]
-        sums = np.append(0, np.cumsum(own))
-        start = self.outside * own.sum() + self.hidden * of_N.sum()
+        sums = np.append(0, np.cumsum(of_S))
+        start = self.outside * of_S.sum() + self.unrevealed * of_N.sum()
         values = np.concatenate(
             [
                 start + self.contrast * sums[law.sizes],
-                start + self.contrast * (own.sum() - sums[law.s - law.sizes]),
-                self.absent * own.sum() + self.unnamed * of_N.sum() + of_N / law.revealed,
+                start + self.contrast * (of_S.sum() - sums[law.s - law.sizes]),
+                self.absent * of_S.sum() + self.unnamed * of_N.sum() + of_N / law.revealed,
             ]
         )
         return float(values.min()), float(values.max())
@@ -306,32 +308,25 @@ class BlockDecoder(OutcomeDecoder):
         reported[self.nonsensitive] = revealed
         return reported
 
-    def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
-        """Yield each amount that a report can add to an entry of X_S, with its probability.
-
-        The arguments are the masses of the value, of the rest of its class, and of the other class.
-        """
+    def sensitive_outcomes(self, p_own: Masses, p_fellow: Masses, p_foreign: float) -> Outcomes:
+        """Yield each amount that a report can add to an entry of X_S, with its probability."""
         law = self.law
         for i, weight in enumerate(law.weights):
-            sent = law.hidden[i] * foreign
-            yield (
-                self.inside[i],
-                weight * (law.own[i] * own + law.fellow[i] * fellow + law.held[i] * sent),
-            )
-            yield (
-                self.outside[i],
-                weight
-                * (law.not_own[i] * own + law.not_fellow[i] * fellow + law.not_held[i] * sent),
-            )
-        yield self.absent, law.revealed * foreign
+            sent = law.hidden[i] * p_foreign
+            held = law.own[i] * p_own + law.fellow[i] * p_fellow + law.held[i] * sent
+            not_held = law.not_own[i] * p_own + law.not_fellow[i] * p_fellow
+            not_held += law.not_held[i] * sent
+            yield self.inside[i], weight * held
+            yield self.outside[i], weight * not_held
+        yield self.absent, law.revealed * p_foreign
 
-    def nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+    def nonsensitive_outcomes(self, p_own: Masses, p_fellow: Masses, p_foreign: float) -> Outcomes:
         """Yield each amount that a report can add to an entry of X_N, with its probability."""
         law = self.law
         for i, weight in enumerate(law.weights):
-            yield self.hidden[i], weight * (foreign + law.hidden[i] * (own + fellow))
-        yield self.unnamed, law.revealed * fellow
-        yield self.named, law.revealed * own
+            yield self.unrevealed[i], weight * (p_foreign + law.hidden[i] * (p_own + p_fellow))
+        yield self.unnamed, law.revealed * p_fellow
+        yield self.named, law.revealed * p_own
 
 
 def best_mass(law: BlockLaw) -> float:

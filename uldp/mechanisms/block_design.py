@@ -133,21 +133,21 @@ class UtilityOptimizedBlockDesign(SetReports):
     def best_report(self, weights: NDArray[np.float64]) -> Any:
         """Return the best of the best sets of each size and the best value to reveal."""
         decoder = self.decoder
-        own = weights[self.sensitive]
+        of_S = weights[self.sensitive]
         of_N = weights[self.nonsensitive]
-        descending = np.argsort(-own, kind="stable")
+        descending = np.argsort(-of_S, kind="stable")
         candidates = []
         for row, size in enumerate(decoder.law.sizes.tolist()):
-            held = np.zeros(own.size, dtype=np.bool_)
+            held = np.zeros(of_S.size, dtype=np.bool_)
             held[descending[:size]] = True
-            value = decoder.outside[row] * own.sum() + decoder.hidden[row] * of_N.sum()
-            value += decoder.contrast[row] * own[held].sum()
+            value = decoder.outside[row] * of_S.sum() + decoder.unrevealed[row] * of_N.sum()
+            value += decoder.contrast[row] * of_S[held].sum()
             candidates.append((float(value), held, 0))
         if of_N.size:
             revealed = int(of_N.argmax())
-            value = decoder.absent * own.sum() + decoder.unnamed * of_N.sum()
+            value = decoder.absent * of_S.sum() + decoder.unnamed * of_N.sum()
             value += (decoder.named - decoder.unnamed) * of_N[revealed]
-            candidates.append((float(value), np.zeros(own.size, dtype=np.bool_), revealed + 1))
+            candidates.append((float(value), np.zeros(of_S.size, dtype=np.bool_), revealed + 1))
         _, held, revealed = max(candidates, key=lambda one: one[0])
         return self._report(held, revealed)
 

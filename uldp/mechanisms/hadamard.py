@@ -135,7 +135,7 @@ class UtilityOptimizedHadamard(IndexReports):
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
         """Draw any column; where its sign tells, change a digit that the own row has, if it is -1.
 
-        All of it is drawn for every user, so that the time tells not who sends what.
+        All of it is drawn for every user, so that the time does not tell who sends what.
         """
         places = self._place[users].astype(self.report_dtype)
         if not self.order:
@@ -216,17 +216,17 @@ class HadamardDecoder(OutcomeDecoder):
         """Whether every estimate sums to 1: only if no value is sensitive."""
         return not self.order
 
-    def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+    def sensitive_outcomes(self, p_own: Masses, p_fellow: Masses, p_foreign: float) -> Outcomes:
         """Yield c and -c, for a column with +1 or -1, and 0 for a value that is revealed."""
-        unlike = (self.hidden * (own + foreign) + fellow) / 2
-        yield 1 / self.told, self.told * own + unlike
+        unlike = (self.hidden * (p_own + p_foreign) + p_fellow) / 2
+        yield 1 / self.told, self.told * p_own + unlike
         yield -1 / self.told, unlike
-        yield 0.0, self.told * foreign
+        yield 0.0, self.told * p_foreign
 
-    def nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+    def nonsensitive_outcomes(self, p_own: Masses, p_fellow: Masses, p_foreign: float) -> Outcomes:
         """Yield c for the value itself, and 0 for all else."""
-        yield 1 / self.told, self.told * own
-        yield 0.0, self.hidden * own + fellow + foreign
+        yield 1 / self.told, self.told * p_own
+        yield 0.0, self.hidden * p_own + p_fellow + p_foreign
 
     def _law(self, p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the probabilities of the columns and of the revealed values."""
@@ -279,11 +279,12 @@ def random_columns(rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray
     (V,) ndarray of int
         How many users drew each column.
     """
-    users = np.stack([rows, np.zeros_like(rows)])[None]
+    users = np.stack([rows, np.zeros_like(rows)])[None]  # by column so far, parity, row from here
     while users.shape[2] > 1:
-        split = users.reshape(len(users), 2, 2, -1)
+        split = users.reshape(len(users), 2, 2, -1)  # the third axis is the row's next digit
         ones = rng.binomial(split, 0.5)
-        ones[:, :, 1, 0] = split[:, :, 1, 0] * [0, 1]
+        only_this_digit = split[:, :, 1, 0]  # of these rows it is the last 1: it sets the parity
+        ones[:, :, 1, 0] = only_this_digit * [0, 1]
         zeros = split - ones
         drawn = [zeros[:, :, 0] + zeros[:, :, 1], ones[:, :, 0] + ones[:, ::-1, 1]]
         users = np.stack(drawn, axis=1).reshape(2 * len(users), 2, -1)

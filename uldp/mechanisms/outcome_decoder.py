@@ -53,14 +53,14 @@ class OutcomeDecoder(Decoder):
         lock_arrays(self)
 
     @abstractmethod
-    def sensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+    def sensitive_outcomes(self, p_own: Masses, p_fellow: Masses, p_foreign: float) -> Outcomes:
         """Yield the values of an entry D_yx with x in X_S, each with its probability.
 
         The arguments are p at the value, at the rest of its class, and at the other class.
         """
 
     @abstractmethod
-    def nonsensitive_outcomes(self, own: Masses, fellow: Masses, foreign: float) -> Outcomes:
+    def nonsensitive_outcomes(self, p_own: Masses, p_fellow: Masses, p_foreign: float) -> Outcomes:
         """Yield the same for an entry with x in X_N."""
 
     def ranges(self) -> NDArray[np.float64]:
@@ -83,15 +83,13 @@ class OutcomeDecoder(Decoder):
     @property
     def null_variances(self) -> NDArray[np.float64]:
         """For each x the larger of the variances with all of p in X_S and with all of it in X_N."""
-        sizes = self.sensitive.size, self.nonsensitive.size
-        variances = np.zeros(sum(sizes))
-        for sensitive, members, (size, others) in (
-            (True, self.sensitive, sizes),
-            (False, self.nonsensitive, sizes[::-1]),
-        ):
+        k = self.sensitive.size + self.nonsensitive.size
+        variances = np.empty(k)
+        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
             moments = self._moments(sensitive)
-            possible = [moments.fellow] * (size > 1) + [moments.foreign] * (others > 0)
-            variances[members] = max(possible, default=0.0)
+            with_fellow = moments.fellow if members.size > 1 else 0.0
+            with_foreign = moments.foreign if members.size < k else 0.0
+            variances[members] = max(with_fellow, with_foreign)
         return variances
 
     def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:

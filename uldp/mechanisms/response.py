@@ -94,7 +94,7 @@ class UtilityOptimizedRR(IndexReports):
         return matrix
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
-        """Draw a sensitive value for every user, so that the time tells not who sends it."""
+        """Draw a sensitive value for every user, so that the time does not tell who sends it."""
         if not self.sensitive.size:
             return users.astype(self.report_dtype)
         kept, replaced, _ = self._choices

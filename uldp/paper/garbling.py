@@ -61,12 +61,12 @@ class Garbling:
                 f"the domain is too large for the matrix: {len(before)} x {len(after)} entries, "
                 f"at most {MATRIX_ENTRIES} are allowed"
             )
-        law = self.rappor.decoder
+        decoder = self.rappor.decoder
         x = self.rappor.sensitive[0]
         sets = PackedSets(self.rappor.sensitive.size)
-        noise = np.where(sets.unpack(after), law.false_support[x], law.not_false_support[x]).prod(
-            axis=1
-        )
+        support = decoder.false_support[x]
+        not_support = decoder.not_false_support[x]
+        noise = np.where(sets.unpack(after), support, not_support).prod(axis=1)
         same = before[:, None] == after
         same_set, same_value = np.split(same, [sets.width], axis=2)
         kept = np.where(self.design.protected[:, None], same_set.all(axis=2), noise)
@@ -84,13 +84,13 @@ def rappor_as_garbling(rappor: UtilityOptimizedRappor) -> Garbling:
     """
     checks.instance(rappor, "rappor", UtilityOptimizedRappor)
     s = rappor.sensitive.size
-    law = rappor.decoder
+    decoder = rappor.decoder
     if not s:
         raise ValueError(f"rappor must have a sensitive value, got {rappor!r}")
     x = rappor.sensitive[0]
-    own = law.true_support[x]
-    not_own = law.not_true_support[x]
-    other = law.false_support[x]
+    own = decoder.true_support[x]
+    not_own = decoder.not_true_support[x]
+    other = decoder.false_support[x]
     others = np.full(s, s - 1.0)
     of_others = probability(np.arange(s) + 0.0, others, others * other)
     chance = own * np.append(0, of_others) + not_own * np.append(of_others, 0)

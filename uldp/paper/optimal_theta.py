@@ -16,22 +16,12 @@ from scipy.special import expit
 
 from uldp import losses
 from uldp._numerics import checks
-from uldp.domain import PerValue, per_value
+from uldp.domain import PerValue
+from uldp.law import distribution_over
 from uldp.mechanisms.rappor import UtilityOptimizedRappor
-from uldp.mechanisms.theta import (
-    l2_log_odds,
-    largest_epsilon_with_worst_mass_0,
-    minimax_log_odds,
-    minimax_mass,
-)
+from uldp.mechanisms.theta import l2_log_odds, minimax_mass
 
-__all__ = [
-    "best_theta",
-    "l2_log_odds",
-    "largest_epsilon_with_worst_mass_0",
-    "minimax_log_odds",
-    "minimax_mass",
-]
+__all__ = ["best_theta"]
 
 SEARCH_POINTS = 65
 LARGEST_LOG_ODDS = 36.0
@@ -59,8 +49,7 @@ def best_theta(
     checks.instance(mechanism, "mechanism", UtilityOptimizedRappor)
     checks.choice(loss, "loss", losses.LOSSES)
     if p is not None:
-        given = per_value(mechanism.domain, p, "p")
-        p = checks.distribution(given, "p", mechanism.domain.size)
+        p = distribution_over(mechanism.domain, p)
     s = mechanism.sensitive.size
     nu = mechanism.nonsensitive.size
     epsilon = mechanism.epsilon

@@ -1,9 +1,12 @@
-"""What an explicit mechanism guarantees, and what is left of it after composition or processing.
+"""How private a mechanism is: alone, composed, asked again, shuffled, or judged by its reports.
 
 A mechanism on a small domain is a matrix Q with Q[x, y] the probability of output y at input x;
 with its protected outputs it is a `Channel`. Matrices of fractions (`fractions.Fraction`, SymPy
 rationals) are treated exactly, others in floating point. Outputs that no input reaches count for
 nothing: in particular, they need not be invertible.
+
+`Device` and `two_layers` ask the same people again, `Shuffled` mixes the reports of many, and
+`empirical_level` judges code by its reports alone.
 """
 
 from uldp.privacy.composition import (

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, betaincinv
 
 from uldp._numerics import checks
+from uldp._numerics.binomial import exact_interval
 
 __all__ = ["EmpiricalLevel", "empirical_level"]
 
@@ -108,12 +108,10 @@ def _bound(
     hits: NDArray[np.int64], tested: NDArray[np.int64], confidence: float
 ) -> NDArray[np.float64]:
     """Return the logarithm of the least ratio of the probabilities; shape of ``hits[0]``."""
-    alarm = (1 - confidence) / 2
-    misses = tested - hits
-    least = np.where(hits[0] > 0, betaincinv(np.maximum(hits[0], 1), misses[0] + 1, alarm), 0)
-    most = np.where(misses[1] > 0, betainccinv(hits[1] + 1, np.maximum(misses[1], 1), alarm), 1)
+    least, _ = exact_interval(hits[0], tested[0], 1 - confidence)
+    _, not_most = exact_interval(hits[1], tested[1], 1 - confidence)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(least) - np.log(most))
+        return np.asarray(np.log(least) - np.log1p(-not_most))
 
 
 def _parts(codes: NDArray[np.intp], n: int) -> Iterator[list[NDArray[np.intp]]]:

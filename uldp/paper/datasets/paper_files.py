@@ -39,7 +39,8 @@ US_CENSUS_1990_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "iFeb55": ("not served Feb 1955-July 1964", "served Feb 1955-July 1964"),
     "iKorean": ("not served in Korean conflict", "served in Korean conflict"),
 }
-"""The columns that `load_us_census_1990` reads, likewise; income is in US dollars a year."""
+"""The columns that `load_us_census_1990` reads, each with its categories in the order of their
+codes; income is in US dollars a year."""
 
 ENOUGH_PATIENTS = 10
 """So many users of a hospital make its cell sensitive; then they need not be kept."""
