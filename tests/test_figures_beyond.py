@@ -35,7 +35,7 @@ def test_a_map_has_its_contours_between_the_ratios() -> None:
         ends = np.interp(level, [1, 4, 10], GRID)  # 16 is drawn like 10, the last level
         np.testing.assert_allclose(path.vertices[:, 0], ends)
     bar = axes[0].figure.axes[-1]
-    assert [text.get_text() for text in bar.get_yticklabels()] == ["1", "2", "8", "10"]
+    assert [text.get_text() for text in bar.get_xticklabels()] == ["1", "2", "8", "10"]
 
 
 def test_what_cannot_be_drawn() -> None:

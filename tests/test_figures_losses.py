@@ -77,8 +77,7 @@ def test_supports_are_bars_on_their_floors() -> None:
 def test_what_the_paper_leaves_out_is_filled_and_named() -> None:
     (ax,) = worst_case_planes({"uRR": a_plane()})
     assert ax.get_title("left") == "uRR"
-    (filled,) = ax.collections
-    corners = np.concatenate([path.vertices for path in filled.get_paths()])
+    corners = np.concatenate([patch.get_path().vertices for patch in ax.patches])
     assert (corners[:, 1].min(), corners[:, 1].max()) == pytest.approx((5.5, 9))
     assert "only in\nthis book" in {text.get_text() for text in ax.texts}
     everything = np.ones((SIZES.size, EPSILONS.size))

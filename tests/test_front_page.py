@@ -49,11 +49,11 @@ def claimed() -> dict[str, str]:
 
 
 LINKS = re.compile(r"^````\{grid\}.*?^````$|^```(?:python|console|text)$.*?^```$", re.M | re.S)
-COUNTED = r"of \d+ claims, [\w, ]*differ|Of its \d+ propositions [^.]*\."
+COUNTED = r"of \d+ claims, [\w, ]*differ|Of its \d+ propositions [^.]*\. [^.]*\."
 """Claims are counted by tests/test_statements.py, propositions below."""
 NO_CLAIM = re.compile(
     r"^:\w+:.*$|\{[\w:]+\}`[^`]*`|\]\([^)]*\)|arXiv:[\d.]+|USENIX Security \d+|\bl1\b|1 - e|"
-    r"Python 3\.\d+|6,000 blurred|CC BY 4\.0|" + COUNTED,
+    r"Python 3\.\d+|6,000 reports|Sections 6 and 7|CC BY 4\.0|" + COUNTED,
     re.M,
 )
 
@@ -76,6 +76,9 @@ def test_the_people_that_rr_has_to_ask_are_named() -> None:
     assert f"**{claims['times as many']} times** as many people" in re.sub(r"\s+", " ", FRONT)
     assert f"**{claims['with RAPPOR']} times** as many people" in re.sub(r"\s+", " ", FRONT)
     assert f"{claims['values']} answers, {claims['sensitive']} of them" in FRONT
+    urap = uldp.UtilityOptimizedRappor(uldp.paper.datasets.census().domain, 1.0)
+    assert "about two of five others then leave the phone as they are" in FRONT
+    assert 5 * urap.revealed_share == pytest.approx(2, abs=0.05)
 
 
 def test_the_verdicts_on_the_propositions_are_counted() -> None:
@@ -87,10 +90,11 @@ def test_the_verdicts_on_the_propositions_are_counted() -> None:
     )
     assert sum({"repaired", "sharper"} <= each for each in words) == 4
     assert (
-        f"Of its {len(rows)} propositions {holds} hold as printed, {reading} need a reading, "
-        f"{repaired} needed a repair in a proof or a formula, and {sharper}, four of these among "
-        "them, are sharper here." in re.sub(r"\s+", " ", FRONT)
+        f"Of its {len(rows)} propositions {holds} hold as printed, {reading} need a reading and "
+        f"{repaired} a repair in their proof. Five are sharper here, four of which are among the "
+        f"{repaired}." in re.sub(r"\s+", " ", FRONT)
     )
+    assert sharper == 5
 
 
 def test_the_card_shows_the_belief_that_a_report_leaves() -> None:

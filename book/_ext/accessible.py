@@ -35,8 +35,7 @@ def unfold(app: Sphinx, page: str, template: str, context: dict[str, Any], doctr
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Connect to Sphinx, and load the script for formulas that scroll."""
-    app.add_js_file("formulas.js")
+    """Connect to Sphinx."""
     app.connect("html-page-context", mend)
     app.connect("html-page-context", unfold)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

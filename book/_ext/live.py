@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
+from drawings import variables
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -29,9 +31,6 @@ EXPORT = re.compile(r"^export ", re.M)
 PART = re.compile(r'^part\("([\w-]+)"', re.M)
 
 LINES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
-DARK = (0x12, 0x12, 0x12)
-CONTRAST = 6.0
-"""Of a colour on the dark background."""
 
 
 def files() -> list[Path]:
@@ -50,18 +49,10 @@ def own_text(path: Path) -> str:
     return EXPORT.sub("", IMPORT.sub("", text))
 
 
-def slug(name: str) -> str:
-    """Return a mechanism's name as a part of the name of a variable."""
-    return re.sub(r"\W+", "-", name, flags=re.A).strip("-")
-
-
 def data() -> str:
     """Return what comes from Python: the looks of mechanisms and the census table."""
     looks = {
-        name: {
-            "line": LINES[look["linestyle"]],
-            "slug": slug(name),
-        }
+        name: {"color": variables()[look["color"].lower()], "line": LINES[look["linestyle"]]}
         for name, look in STYLES.items()
     }
     census = datasets.census()
@@ -85,35 +76,6 @@ def script() -> str:
     return f'"use strict";\n(() => {{\n{data()}\n{shared}\n{parts}\nstart();\n}})();\n'
 
 
-def luminance(color: tuple[int, ...]) -> float:
-    """Return the relative luminance of a colour, as WCAG defines it."""
-    shares = [channel / 255 for channel in color]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def on_dark(color: str) -> str:
-    """Return a colour with as much white as it needs on a dark background; of black, white."""
-    channels = tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
-    mixed = channels
-    if not any(channels):
-        return "#ffffff"
-    for percent in range(101):
-        mixed = tuple(c + (255 - c) * percent // 100 for c in channels)
-        if (luminance(mixed) + 0.05) / (luminance(DARK) + 0.05) >= CONTRAST:
-            break
-    return "#" + "".join(f"{c:02x}" for c in mixed)
-
-
-def style() -> str:
-    """Return the style sheet, with the colours of the figures for both schemes."""
-    colors = {slug(name): look["color"] for name, look in STYLES.items()}
-    light = "".join(f"  --live-{name}: {color};\n" for name, color in colors.items())
-    dark = "".join(f"  --live-{name}: {on_dark(color)};\n" for name, color in colors.items())
-    own = (PARTS / "live.css").read_text(encoding="utf-8")
-    return f':root {{\n{light}}}\n\nhtml[data-theme="dark"] {{\n{dark}}}\n\n{own}'
-
-
 class Live(Directive):
     """Where a part is alive: ``{live} name`` with the option ``figure``, a figure's name."""
 
@@ -130,11 +92,11 @@ class Live(Directive):
 
 
 def write_files(app: Sphinx, config: Config) -> None:
-    """Write script and style where Sphinx finds static files."""
+    """Put script and style where Sphinx finds static files."""
     folder = Path(app.doctreedir, "live")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "live.js").write_text(script(), encoding="utf-8")
-    (folder / "live.css").write_text(style(), encoding="utf-8")
+    shutil.copy(PARTS / "live.css", folder)
     config.html_static_path.append(str(folder))
 
 

@@ -23,6 +23,10 @@ READ = ("Computed", "Derivation", "Stored", "Table", "Template")
 SENTENCE = re.compile(r"(?<!\beq)(?<!\be\.g)[.?!](?=\s|$)")
 
 
+SOURCE = re.compile(r"(?<=[.?!]\s)(?:Data:|Again:|Formulas only|Simulated)")
+"""How the last sentence of a caption begins that says what its figure is drawn from."""
+
+
 def is_cell(node: nodes.Node) -> bool:
     """Return whether a node is a cell of code."""
     return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
@@ -121,6 +125,18 @@ def lead(caption: nodes.Element) -> None:
             return
 
 
+def source(caption: nodes.Element) -> None:
+    """Set the end of a caption that says what it is drawn from as a line of its own."""
+    for i, child in enumerate(caption.children):
+        if isinstance(child, nodes.Text) and (start := SOURCE.search(child)):
+            rest = [nodes.Text(child[start.start() :]), *caption.children[i + 1 :]]
+            first = [*caption.children[:i], nodes.Text(child[: start.start()])]
+            caption.children = []
+            caption += first
+            caption += nodes.inline("", "", *rest, classes=["src"])
+            return
+
+
 class Screen(SphinxPostTransform):
     """Order what a page shows."""
 
@@ -143,6 +159,7 @@ class Screen(SphinxPostTransform):
         for figure in self.document.findall(nodes.figure):
             for caption in figure.findall(nodes.caption):
                 lead(caption)
+                source(caption)
 
     def begin(self, page: nodes.Element) -> None:
         """Let a page begin with its question and its first picture."""

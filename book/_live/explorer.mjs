@@ -12,13 +12,12 @@ import {
 const NAMES = Object.keys(LOOKS);
 const DRAWN = ["RR", "RAPPOR", "uRR", "uRAP", "uBD"];
 const NOTHING = "no privacy";
-const THIN = { color: "var(--live-quiet)", line: "solid", width: 1.2 };
+const THIN = { color: "var(--muted)", line: "solid", width: 1.2 };
 const MOST_ANSWERS = 5000;
 const SHARE = 0.01; // of the answer whose standard error the table has
 const TARGETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 const BELIEFS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99];
 const OFTEN = [1, 2, 15, 76];
-const NARROW = 480;
 const [EVERY, EVERY_OF_MANY] = [3, 6]; // of the levels of ε while a hand moves, for many answers
 
 /** Numbers of sensitive answers where the slider stops. */
@@ -72,17 +71,16 @@ const QUANTITIES = {
 };
 
 /** A share that is estimated wrongly; nothing is worse than all. */
-const wrongly = (tv) => (tv < 1 ? percent(tv) : "100% or more");
-const powers = (...all) => all.map((power) => Number(`1e${power}`));
+const wrongly = (tv) => (tv < 0.99 ? percent(tv) : tv < 1 ? "nearly 100%" : "100% or more");
 
 /** What is drawn for each question: the quantity, its axis, and how its values are written. */
 const QUESTIONS = {
   users: ["How many people?", "users", {
-    from: 100, to: 1e11, log: true, ticks: powers(2, 4, 6, 8, 10), write: heads,
+    to: Infinity, log: true, write: fewLetters,
     label: "people needed", say: heads,
   }],
   exact: ["How exact?", "tv", {
-    from: 1e-4, to: 1, log: true, ticks: powers(-4, -3, -2, -1, 0), write: inPercent,
+    to: 1, log: true, write: inPercent,
     label: "share estimated wrongly", say: wrongly,
   }],
   private: ["How private?", "suspected", {
@@ -155,7 +153,7 @@ part("explorer", {
     people: slider("People asked", PEOPLE, 100000, heads, is("exact")),
     belief: slider("Believed before", BELIEFS, 0.1, inPercent, is("private")),
   },
-  show(state, { width, draft }) {
+  show(state, { width, draft, still }) {
     const { ask, epsilon, belief } = state;
     const [, drawn, y] = QUESTIONS[ask];
     const valueOf = (key, name, at) => QUANTITIES[key][0](design(name, at), at);
@@ -166,21 +164,35 @@ part("explorer", {
     const names = ask === "private" ? DRAWN : [...DRAWN, NOTHING];
     const curves = Object.fromEntries(names.map((name) =>
       [name, grid.map((one) => valueOf(drawn, name, { ...state, epsilon: one }))]));
-    const isShort = width < NARROW && ask === "users";
-    const write = isShort ? fewLetters : y.say;
+    const all = names.flatMap((name) => curves[name]);
+    const decade = (round, one) => 10 ** Math[round](Math.log10(one));
+    const axis = y.log ? still({
+      ...y, from: decade("floor", Math.min(...all)),
+      to: Math.min(decade("ceil", Math.max(...all)), y.to),
+    }, ask) : y;
     const panel = new Panel({
-      width, height: 340, x: alongEpsilon(), at: epsilon, moves: "epsilon",
-      y: isShort ? { ...y, write } : y,
+      width, height: 340, x: alongEpsilon(), at: epsilon, moves: "epsilon", y: axis,
+      names: ask === "private" ? [...names, "at most"] : names,
     });
     panel.rule({ x: epsilon }, { ...PLAIN, width: 1 });
     const lookAt = (name) => (name === NOTHING ? THIN : lookOf(name));
-    for (const name of names) panel.line(grid, curves[name], lookAt(name), name);
-    const told = names.map((name) => [`${name} ${write(of(name))}`, of(name), lookAt(name)]);
+    for (const name of names) {
+      panel.line(grid, curves[name], lookAt(name), name);
+      const last = curves[name].findLastIndex((one) => one > axis.to);
+      if (last < 0) continue;
+      const [above, below] = curves[name].slice(last, last + 2).map(Math.log);
+      const share = (above - Math.log(axis.to)) / (above - below);
+      const leaves = grid[last] * (grid[last + 1] / grid[last]) ** share;
+      panel.dots([leaves], [curves[name][last]], lookAt(name));
+    }
+    const write = { users: fewLetters, exact: (tv) => wrongly(tv).replace(" or more", "+") }[ask] ??
+      percent;
+    const told = names.map((name) => [write(of(name)), of(name), lookAt(name)]);
     const after = suspicion(belief, epsilon);
     if (ask === "private") {
       const most = grid.map((one) => suspicion(belief, one));
       panel.line(grid, most, { ...PLAIN, line: "dotted" }, "at most");
-      told.push([`at most ${percent(after)}`, after, PLAIN]);
+      told.push([percent(after), after, PLAIN]);
     }
     panel.names(epsilon, told);
     const [best] = [...NAMES].sort((a, b) =>

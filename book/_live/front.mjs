@@ -107,7 +107,7 @@ part("front", {
       ],
       keys: [["a sensitive answer", { ...HIDDEN, marker: "circle" }],
         ["any other answer", { ...OTHER, marker: "circle" }],
-        ["beyond the axis", { color: "var(--live-quiet)", marker: "up" }]],
+        ["beyond the axis", { color: "var(--muted)", marker: "up" }]],
       said: [
         element("span", { class: "live-number" }, `${times(ratio)}×`),
         element("span", {}, isAll

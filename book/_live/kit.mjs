@@ -247,7 +247,7 @@ const living = new Map();
  * While a hand moves a control, `draft` is true: then fewer points will do, `below`, `folds` and
  * `shown` are not used, and `still(axis)` returns the axis of the last drawing at rest. A part that
  * `follows` another has its state, too. `saidFirst` puts the sentence above the controls. `probes`
- * are parts of states for whose texts there is room in all of them.
+ * are parts of states for whose texts there is room in all of them, or a function of the state.
  */
 export const part = (name, definition) => definitions.set(name, definition);
 
@@ -419,7 +419,7 @@ class Part {
       if (!draft) this.axes[key] = axis;
       return this.axes[key] ?? axis;
     };
-    if (width !== this.width) this.#reserve(width);
+    this.#reserve(width);
     const { drawing, keys = [], said, below = [], folds = {}, shown } =
       this.definition.show(this.all(), { width, draft, still });
     this.#draw(drawing);
@@ -436,7 +436,10 @@ class Part {
 
   /** Draw into the same places, so that what has the focus keeps it. */
   #draw(drawing) {
+    const caption = this.figure.querySelector("figcaption");
+    caption.id ||= `live-${this.name}-caption`;
     drawing.forEach((one, i) => {
+      if (one.node) made(one.node, { role: "img", "aria-labelledby": caption.id }, []);
       const place = this.drawing.children[i] ?? this.drawing.appendChild(element("div"));
       place.replaceChildren(one.node ?? one);
       place.classList.toggle("live-wide", !one.node);
@@ -463,10 +466,13 @@ class Part {
 
   /** Room for what is said in some other states, too. */
   #reserve(width) {
-    this.width = width;
+    const probes = of(this.definition.probes ?? [], this.all());
+    const room = JSON.stringify([width, probes]);
+    if (room === this.room) return;
+    this.room = room;
     this.heights.clear();
     for (const one of this.#growing()) one.style.minHeight = "";
-    for (const probe of this.definition.probes ?? []) {
+    for (const probe of probes) {
       const state = { ...this.all(), ...probe };
       const { said, below = [] } =
         this.definition.show(state, { width, draft: false, still: (axis) => axis });
@@ -627,9 +633,11 @@ class Reader {
   }
 
   #hint() {
+    const [act, keys] = matchMedia("(hover: none)").matches
+      ? ["Tap", ""] : ["Point at", ", or press ← and → there,"];
     this.part.readout.textContent = this.panel.moves
-      ? "Drag in the picture, or press ← and → there."
-      : "Point at the picture, or press ← and → there, to read its values.";
+      ? `Drag in the picture${keys}`.replace(/,?$/, ".")
+      : `${act} the picture${keys} to read its values.`;
   }
 }
 
@@ -649,17 +657,17 @@ const MARKERS = {
   right: "M4.5 0l-8 4v-8z",
   star: "M0 -6l1.5 4.2h4.4l-3.5 2.7l1.3 4.3l-3.7 -2.6l-3.7 2.6l1.3 -4.3l-3.5 -2.7h4.4z",
 };
-export const PLAIN = { color: "var(--live-text)", line: "solid", width: 2 };
-export const ACCENT = { color: "var(--live-accent)", line: "solid", width: 2.2 };
-export const PALE = { color: "var(--live-pale)", line: "solid", width: 6 };
-export const FAINT = { color: "var(--live-faint)", line: "dotted", width: 1.5 };
-export const HIDDEN = { color: "var(--live-sensitive)", marker: "dot" };
-export const OTHER = { color: "var(--live-other)", marker: "dot" };
+export const PLAIN = { color: "var(--ink)", line: "solid", width: 2 };
+export const ACCENT = { color: "var(--accent)", line: "solid", width: 2.2 };
+export const PALE = { color: "var(--faint)", line: "solid", width: 6 };
+export const BEFORE = { color: "var(--shade-light)", marker: "square" };
+export const FAINT = { color: "var(--muted)", line: "dotted", width: 1.5 };
+export const HIDDEN = { color: "var(--sensitive)", marker: "dot" };
+export const OTHER = { color: "var(--other)", marker: "dot" };
 
 /** The look of a mechanism, the same as in the figures. */
 export function lookOf(name) {
-  const { line, slug } = LOOKS[name];
-  return { color: `var(--live-${slug})`, line, width: 2 };
+  return { ...LOOKS[name], width: 2 };
 }
 
 const strokeOf = ({ color, line, width = 2 }) => ({
@@ -730,17 +738,18 @@ const along = ({ from, to, log, shift = 0 }) => (value) => (log
  * `at` is where the state is along x, and `moves` the key of the control that has x.
  */
 export class Panel {
-  constructor({ title, note, width, height = 240, x, y, at, moves }) {
+  constructor({ title, note, width, height = 240, x, y, at, moves, names = [] }) {
     const written = (axis) =>
       (axis.ticks ?? ticksOf(axis)).map((value) => [value, (axis.write ?? tick)(value)]);
     const [xs, ys] = [written(x), written(y)];
     const lines = [[title, "live-title"], [note ?? y.label, "live-quiet"]].filter(([text]) => text);
     const left = Math.ceil(widest(ys.map(([, text]) => text))) + 10;
-    const right = Math.max(10, Math.ceil(widthOf(xs.at(-1)?.[1] ?? "") / 2) + 2);
+    const ofNames = Math.ceil(widest(names.map((name) => `${name} ↑`))) + (names.length && 14);
+    const right = Math.max(10, ofNames, Math.ceil(widthOf(xs.at(-1)?.[1] ?? "") / 2) + 2);
     const [top, bottom] = [18 * lines.length + 10, x.label || x.ends ? 44 : 26];
     const inner = { width: Math.max(width - left - right, 40), height: height - top - bottom };
     const [across, up] = [along(x), along(y)];
-    Object.assign(this, { inner, width, at, moves, axes: { x, y }, curves: [] });
+    Object.assign(this, { inner, width, at, moves, named: names, axes: { x, y }, curves: [] });
     this.x = (value) => inner.width * across(value);
     this.y = (value) => Math.min(Math.max(inner.height * (1 - up(value)), -1e4), 1e4);
     this.inside = (px, py) => [px - left, py - top];
@@ -783,7 +792,7 @@ export class Panel {
       frame.push(drawn("text", place, last));
     }
     this.node = drawn("svg", {
-      viewBox: `0 0 ${width} ${height}`, width, height, class: "live-panel", "aria-hidden": "true",
+      viewBox: `0 0 ${width} ${height}`, width, height, class: "live-panel",
     }, ...frame, this.marks, this.front);
   }
 
@@ -901,17 +910,35 @@ export class Panel {
     return this.add("path", { d, ...strokeOf(look) });
   }
 
-  write(x, y, text, { anchor = "middle", color = "var(--live-text)", lift = 0 } = {}) {
+  write(x, y, text, { anchor = "middle", color = "var(--ink)", lift = 0 } = {}) {
     const place = { x: this.x(x), y: this.y(y) - lift, "text-anchor": anchor };
     return this.add("text", { ...place, style: `fill: ${color}` }, text);
   }
 
-  /** Texts `[text, y, look]` beside their points at one x, apart from each other. */
-  names(x, all) {
-    const { width, height } = this.inner;
+  /** The names of lines at the right edge, where the panel has room for them. */
+  #ends() {
+    const { width } = this.inner;
+    const ends = this.curves.filter(({ name }) => this.named.includes(name))
+      .map(({ name, xs, ys, look }) =>
+        [name, ys[xs.findLastIndex((x) => this.x(x) <= width + 1)], look]);
+    for (const { words, y, at, look } of this.#apart(ends)) {
+      const d = `M${width} ${Math.min(Math.max(y, 0), this.inner.height)}L${width + 8} ${at - 4}`;
+      this.front.append(
+        drawn("path", { d, ...strokeOf({ color: look.color, width: 1 }) }),
+        drawn("text", { x: width + 10, y: at, class: "live-name", style: `fill: ${look.color}` },
+          words),
+      );
+    }
+  }
+
+  /** Texts `[text, y, look]` one below the other, as near to their heights as they can be. */
+  #apart(all) {
+    const { height } = this.inner;
+    const arrow = (y) => (y < -0.5 ? " ↑" : "") || (y > height + 0.5 ? " ↓" : "");
     const known = all.filter(([, y]) => Number.isFinite(this.y(y)) && !Number.isNaN(y));
-    const inTurn = known.map(([text, y, look]) => ({ text, y: this.y(y), look }))
-      .sort((a, b) => a.y - b.y);
+    const inTurn = known.map(([text, y, look]) => ({
+      words: text + arrow(this.y(y)), y: this.y(y), look,
+    })).sort((a, b) => a.y - b.y);
     let free = 11;
     for (const one of inTurn) {
       one.at = Math.max(Math.min(one.y, height) + 4, free);
@@ -922,19 +949,29 @@ export class Panel {
       one.at = Math.min(one.at, free);
       free = one.at - 15;
     }
-    const arrow = (y) => (y < -0.5 ? " ↑" : "") || (y > height + 0.5 ? " ↓" : "");
+    return inTurn;
+  }
+
+  /** Texts `[text, y, look]` beside their points at one x, apart from each other. */
+  names(x, all) {
+    const { width, height } = this.inner;
+    this.#ends();
+    const inTurn = this.#apart(all);
     const px = this.x(x);
-    const isLeft = px + 12 + widest(inTurn.map(({ text }) => text)) + 8 > width;
-    for (const { text, y, at, look } of inTurn) {
+    const room = px + 22 + widest(inTurn.map(({ words }) => words));
+    const isLeft = room > width && px > width / 2;
+    for (const { words, y, at, look } of inTurn) {
       if (y >= 0 && y <= height) {
         this.front.append(drawn("circle", { cx: px, cy: y, r: 3.5, style: `fill: ${look.color}` }));
       }
-      const place = { x: px + (isLeft ? -9 : 9), y: at, "text-anchor": isLeft ? "end" : "start" };
+      const side = isLeft ? -1 : 1;
+      const place = { x: px + 14 * side, y: at, "text-anchor": isLeft ? "end" : "start" };
       const style = `fill: ${look.color}`;
-      const words = text + arrow(y);
-      const room = widthOf(words) + 4;
+      const long = widthOf(words) + 4;
+      const d = `M${px} ${Math.min(Math.max(y, 0), height)}L${px + 11 * side} ${at - 4}`;
       this.front.append(
-        drawn("rect", { x: place.x - (isLeft ? room - 2 : 2), y: at - 11, width: room, height: 14,
+        drawn("path", { d, ...strokeOf({ color: look.color, width: 1 }) }),
+        drawn("rect", { x: place.x - (isLeft ? long - 2 : 2), y: at - 11, width: long, height: 14,
           class: "live-plate" }),
         drawn("text", { ...place, class: "live-name", style }, words),
       );

@@ -61,7 +61,7 @@ part("regimes", {
     const size = columns(width, 2);
     const x = alongEpsilon(GRID);
     const most = Math.max(...NAMES.map((name) => exact[name][0]), 10);
-    const shared = { width: size.width, height: 340, at: epsilon, moves: "epsilon" };
+    const shared = { width: size.width, height: 340, at: epsilon, moves: "epsilon", names: NAMES };
     const losses = new Panel({
       ...shared, title: "Worst-case loss / no privacy", x,
       y: { from: 0.7, to: 1.5 * most, log: true, say: written },
@@ -82,9 +82,12 @@ part("regimes", {
       shares.line(grid, small[name].map((one, i) => one / exact[name][i]), look, name);
     }
     const share = ([truth, entry]) => percent(entry / truth);
-    const told = (value) => NAMES.map((name) => [name, value(at[name]), lookOf(name)]);
-    losses.names(epsilon, told(([truth]) => truth));
-    if (epsilon <= UPTO) shares.names(epsilon, told(([truth, entry]) => entry / truth));
+    const told = (value, write) => NAMES.map((name) => {
+      const one = value(at[name]);
+      return [write(one), one, lookOf(name)];
+    });
+    losses.names(epsilon, told(([truth]) => truth, written));
+    shares.names(epsilon, epsilon > UPTO ? [] : told(([truth, entry]) => entry / truth, percent));
     return {
       drawing: [losses, shares],
       keys: [

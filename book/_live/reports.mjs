@@ -13,7 +13,7 @@ const CLASSES = VALUES.map((_, x) => (x < S ? "sensitive" : "other"));
 function grid(caption, rows, value) {
   const cell = (chance, column) => {
     const share = (40 * chance).toFixed(0);
-    const color = `var(--live-${CLASSES[column]}) ${share}%`;
+    const color = `var(--${CLASSES[column]}) ${share}%`;
     const style = `background: color-mix(in srgb, ${color}, transparent)`;
     return element("td", chance ? { style } : {}, chance ? chance.toFixed(2) : "");
   };

@@ -5,7 +5,7 @@ import {
   believed, collect, likelihoods, losses, suspicion, talliesFile,
 } from "./model.mjs";
 import {
-  ACCENT, FAINT, HIDDEN, OTHER, PALE, PLAIN, Panel, bold, button, choice, element,
+  ACCENT, BEFORE, FAINT, HIDDEN, OTHER, PALE, PLAIN, Panel, bold, button, choice, element,
   filling, inPercent, lookOf, part, percent, privacy, seeded, slider, surveyOf, table, thousands,
   written,
 } from "./kit.mjs";
@@ -72,7 +72,7 @@ class NotedCoins {
 }
 
 const QUESTIONS = {
-  replaced: () => "Replace the answer by that one?",
+  replaced: () => "Name that one, unless a random number is below the chance to keep one's own?",
   own: () => "If the answer is sensitive: switch its own bit on?",
   other: (place, of) => `Switch the bit of “${of[place]}” on, as noise?`,
   shown: () => "If the answer is not sensitive: reveal it?",
@@ -132,10 +132,9 @@ function reportInWords(question, report, protectedValues) {
 
 /** What is believed of each answer, before and after. */
 function beliefs(prior, after, own, width) {
-  const room = width < 500 ? 1.6 : 1.25;
   const panel = new Panel({
-    width, height: 34 * ANSWERS.length + 30,
-    x: { from: 0, to: room, ticks: [0, 0.5, 1], write: inPercent },
+    width, height: 38 * ANSWERS.length + 30,
+    x: { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], write: inPercent },
     y: { from: ANSWERS.length - 0.5, to: -0.5, ticks: ROWS,
       write: (x) => (x === own ? `${ANSWERS[x]} (you)` : ANSWERS[x]),
       tone: (x) => `live-${TONES[ANSWERS[x]]} ${x === own ? "live-title" : ""}` },
@@ -145,17 +144,21 @@ function beliefs(prior, after, own, width) {
     const bar = (share, aside, height, look) => panel.add("rect", {
       x: 0, y: panel.y(x) + aside, width: panel.x(share), height, ...look,
     });
-    bar(prior[x], -11, 7, { style: `fill: ${PALE.color}` });
-    bar(after[x], -3, 13, { style: `fill: ${color}`, opacity: x === own ? 1 : 0.55 });
-    const text = `${percent(prior[x])} → ${percent(after[x])}`;
-    panel.write(Math.max(prior[x], after[x]) + 0.02, x, text, { anchor: "start", lift: -5 });
+    bar(prior[x], -15, 8, { style: `fill: ${BEFORE.color}` });
+    bar(after[x], -6, 19, { style: `fill: ${color}` });
+    const isInside = after[x] > 0.6;
+    panel.add("text", {
+      x: panel.x(after[x]) + (isInside ? -8 : 8), y: panel.y(x) + 8, class: "live-name",
+      "text-anchor": isInside ? "end" : "start",
+      style: `fill: var(--${isInside ? "page" : "ink"})`,
+    }, `${percent(prior[x])} → ${percent(after[x])}`);
   });
   return panel;
 }
 
 part("respondent", {
-  probes: Object.keys(MECHANISMS).flatMap((mechanism) =>
-    ["divorced", "never married"].map((answer) => ({ mechanism, answer }))),
+  probes: ({ mechanism }) =>
+    ["divorced", "never married"].map((answer) => ({ mechanism, answer })),
   controls: {
     answer: choice("Your marital status. Blue answers are sensitive.",
       Object.fromEntries(ANSWERS.map((one) => [one, one])), "divorced",
@@ -169,7 +172,7 @@ part("respondent", {
     const survey = askedBy(mechanism, epsilon);
     const [question] = survey.questions;
     const values = question.sensitiveValues.map((x) => ANSWERS[x]);
-    const coins = new NotedCoins(seeded(2019, throws));
+    const coins = new NotedCoins(seeded(2022, throws));
     const message = rehearse(survey, QUESTION, answer, coins);
     const { reports } = survey.open(message);
     const chances = likelihoods(question, reports);
@@ -183,9 +186,7 @@ part("respondent", {
     const steps = stepsOf(coins.notes, values);
     return {
       drawing: [beliefs(prior, after, own, width)],
-      keys: [["believed before", { color: PALE.color, marker: "square" }],
-        ["after, sensitive", { color: HIDDEN.color, marker: "square" }],
-        ["after, not sensitive", { color: OTHER.color, marker: "square" }]],
+      keys: [["believed before the report; in colour, after it", BEFORE]],
       said: [
         "Your phone sends ", ...reportInWords(question, reports, values),
         `. Somebody who gave a chance of ${inPercent(before)} to your being ${answer} now gives `,
@@ -193,9 +194,8 @@ part("respondent", {
         ...(isProof ? [": the report proves it."] : [
           isProtected ? `; no report could make it more than ${most}. ` : ". ",
           element("span", { class: "live-quiet" },
-            `The odds have changed by a factor of ${written(odds)}, where ` +
-            `${written(Math.exp(epsilon))} is the most` +
-            `${isProtected ? "" : " of a report that does not reveal it"}.`),
+            `The odds have changed by a factor of ${written(odds)}; the largest factor of a ` +
+            `${isProtected ? "" : "protected "}report is ${written(Math.exp(epsilon))}.`),
         ]),
       ],
       below: [element("div", {}, bold("What the coins said, as binary digits"),
@@ -362,8 +362,8 @@ part("tomorrow", {
     panel.rule({ x: days });
     panel.line(at, most, FAINT, "at most").line(at, path, ACCENT, "new reports");
     panel.line(at, kept, FIRST, "first report again");
-    panel.names(days, [[`new reports ${percent(end)}`, end, ACCENT],
-      [`first report again ${percent(kept[days])}`, kept[days], FIRST]]);
+    panel.names(days, [[`new ${percent(end)}`, end, ACCENT],
+      [`first ${percent(kept[days])}`, kept[days], FIRST]]);
     return {
       drawing: [panel],
       keys: [["a new report every day", ACCENT], ["the first report again", FIRST],

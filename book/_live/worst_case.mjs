@@ -1,8 +1,9 @@
-// For which p(X_S) the loss is largest, and how often each value is supported there.
+// For which share of sensitive answers the loss is largest, and how often reports support a value.
 
 import { lossesWithin, supportOf, worstMass } from "./model.mjs";
 import {
-  PALE, PLAIN, Panel, choice, columns, lookOf, part, percent, planned, privacy, slider, written,
+  PALE, PLAIN, Panel, choice, columns, inPercent, lookOf, part, percent, planned, privacy, slider,
+  written,
 } from "./kit.mjs";
 
 const K = 10;
@@ -15,8 +16,7 @@ part("worst-case", {
     loss: choice("Loss", LOSSES, "l1"),
     sensitive: slider("Sensitive of ten values", [1, 2, 3, 4, 5, 6, 7, 8, 9], 4),
     epsilon: privacy(3.5),
-    mass: slider("Probability of the sensitive values, p(X_S)", MASSES, 0.33,
-      (mass) => mass.toFixed(2)),
+    mass: slider("Share of sensitive answers", MASSES, 0.33, inPercent),
   },
   show({ mechanism, loss, sensitive: s, epsilon, mass }, { width, still }) {
     const question = planned(mechanism, K, s, epsilon);
@@ -33,9 +33,10 @@ part("worst-case", {
     const highest = Math.max(...supports.map(({ level }) => level));
     const look = lookOf(mechanism);
     const left = new Panel({
-      title: "Loss / loss at p(X_S) = 0", width: size.width, height: 260,
+      title: "Loss / loss if nobody holds one", width: size.width, height: 260,
       at: mass, moves: "mass",
-      x: { from: 0, to: 1, label: "p(X_S)", say: (one) => `p(X_S) = ${one.toFixed(2)}` },
+      x: { from: 0, to: 1, write: inPercent, label: "share of sensitive answers",
+        say: (one) => `Share ${inPercent(one)}` },
       y: still({ from: low - 0.03 * (most - low), to: most + 0.08 * (most - low),
         write: (one) => written(one), say: percent }),
     });
@@ -61,10 +62,10 @@ part("worst-case", {
         ["the worst case", { ...look, line: undefined, marker: "star" }],
         ["reports of those who hold another value", { color: PALE.color, marker: "square" }],
         ["of the holders", { color: look.color, marker: "square" }]],
-      said: `At p(X_S) = ${mass.toFixed(2)} the ${LOSSES[loss].slice(0, 2)} loss is ` +
-        `${written(100 * (here / most))}% of the largest, which is at p(X_S) = ` +
-        `${worst.toFixed(3)}. Reports support a sensitive value with probability ${levels[0]}, ` +
-        `and another one with ${levels[1]}.`,
+      said: `If ${inPercent(mass)} hold a sensitive answer, the ${LOSSES[loss].slice(0, 2)} loss ` +
+        `is ${written(100 * (here / most))}% of the largest, which is at ` +
+        `${(100 * worst).toFixed(1)}%. Reports support a sensitive value with probability ` +
+        `${levels[0]}, and another one with ${levels[1]}.`,
       shown: { worst, here, most, curve, supports },
     };
   },

@@ -20,3 +20,36 @@ if (folds.length) {
   })
   document.querySelector(".article-header-buttons")?.prepend(button)
 }
+
+// On a phone the cells of a long row stand below each other, each with the name of its column.
+for (const table of document.querySelectorAll(".pst-scrollable-table-container > table")) {
+  const text = (cell) => cell.querySelector("p") ?? cell
+  const names = [...table.querySelectorAll("thead th")].map((cell) => text(cell).innerHTML)
+  if (names.length < 4 && !table.closest("#notation")) continue
+  table.classList.add("stacked")
+  for (const { cells } of table.tBodies[0].rows) {
+    for (const cell of [...cells].slice(1)) {
+      const label = document.createElement("span")
+      label.className = "label"
+      label.innerHTML = `${names[cell.cellIndex]}: `
+      text(cell).prepend(label)
+    }
+  }
+}
+
+// Formulas are set when the letters have come that they are as high as.
+if (window.MathJax) {
+  const pageReady = async () => {
+    await document.fonts.ready
+    return window.MathJax.startup.defaultPageReady()
+  }
+  window.MathJax.startup = { ...window.MathJax.startup, pageReady }
+}
+
+// The Tab key stops at a formula if it scrolls, as the theme does it for code and tables.
+const markStops = () => {
+  for (const formula of document.querySelectorAll("div.math mjx-container"))
+    formula.tabIndex = formula.scrollWidth > formula.clientWidth ? 0 : -1
+}
+addEventListener("load", () => window.MathJax?.startup?.promise.then(markStops))
+addEventListener("resize", markStops)

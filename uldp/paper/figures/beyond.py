@@ -115,6 +115,7 @@ def ratio_maps(
         ax.set_title(title)
     style.number_axes(axes)
     style.name_axes(axes, "ε", "sensitive values")
-    axes[0].figure.colorbar(filled, ax=list(axes), ticks=levels, format="%g", spacing="uniform")
+    placed: Look = {"location": "bottom", "shrink": 0.8, "aspect": 45, "spacing": "uniform"}
+    axes[0].figure.colorbar(filled, ax=list(axes), ticks=levels, format="%g", **placed)
     style.key_above(axes, looks)
     return axes

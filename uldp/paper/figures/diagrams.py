@@ -20,6 +20,8 @@ from uldp.paper.figures import style
 
 __all__ = ["matrix_diagram", "rappor_diagram", "response_diagram", "uldp_diagram"]
 
+VALUES = "sensitive", "others"
+REPORTS = "protected", "revealing"
 THIN: style.Look = {"color": style.SENSITIVE, "linewidth": 1.3, "linestyle": "-"}
 DASHED: style.Look = {"color": style.MUTED, "linewidth": 1.1, "linestyle": "--"}
 
@@ -51,7 +53,7 @@ def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Ax
         )
         for x, y in np.argwhere(matrix > 0)
     )
-    columns = _column("X", "SN", inputs, in_S), _column("Y", "PI", outputs, in_P)
+    columns = _column(VALUES, inputs, in_S), _column(REPORTS, outputs, in_P)
     words = "thin: from a sensitive value · dashed: from a non-sensitive one · thick: reveals it"
     return style.arrow_diagram(columns, arrows, words)
 
@@ -75,7 +77,7 @@ def response_diagram(mechanism: UtilityOptimizedRR) -> Axes:
         arrows.append(style.Arrow(0, labels[x], labels[y], stroke, f"${symbol}$" if x == y else ""))
         dotted = "" if x == y else " (dotted)"
         words[symbol] = f"${symbol}$ = {Q[x, y]:.3f}{dotted}"
-    columns = _column("X", "SN", labels, in_S), _column("Y", "PI", labels, in_S)
+    columns = _column(VALUES, labels, in_S), _column(REPORTS, labels, in_S)
     return style.arrow_diagram(
         columns, arrows, " · ".join(words[symbol] for symbol in sorted(words))
     )
@@ -114,9 +116,10 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
             _draw_cell(ax, (place, top - 2.7), probability, color, symbols[int(mine)])
             if symbols[int(mine)] != "0":
                 style.write(ax, (place + 0.5, top - 3.0), f"{probability:.3f}".removeprefix("0"))
-    for left, right, color, name in ((0, s, style.SENSITIVE, "S"), (s, k, style.OTHER, "N")):
+    ends = (0, s, style.SENSITIVE), (s, k, style.OTHER)
+    for (left, right, color), name in zip(ends, VALUES, strict=True):
         if left < right:
-            style.write(ax, ((left + right) / 2, 0.4), rf"$\mathcal{{X}}_{name}$", color, size=12)
+            style.write(ax, ((left + right) / 2, 0.4), name, color)
     ax.set(xlim=(-2, k + 0.1), ylim=(1.2 - 4.4 * len(drawn), 0.8))
     return ax
 
@@ -155,20 +158,17 @@ def _draw_mechanism(ax: Axes, mechanism: Mechanism) -> None:
     style.draw_matrix(ax, Q, marked, (names[rows].tolist(), supported))
 
 
-def _column(name: str, parts: str, labels: Iterable[str], first: NDArray[np.bool_]) -> style.Column:
+def _column(
+    parts: tuple[str, str], labels: Iterable[str], first: NDArray[np.bool_]
+) -> style.Column:
     """Return a set as its two classes, of which `first` marks the one drawn above."""
     names = np.array(list(labels))
     classes = zip(parts, (style.SENSITIVE, style.OTHER), (names[first], names[~first]), strict=True)
-    return style.Column(
-        {
-            rf"$\mathcal{{{name}}}_{part}$": (color, members.tolist())
-            for part, color, members in classes
-        }
-    )
+    return style.Column({part: (color, members.tolist()) for part, color, members in classes})
 
 
 def _draw_cell(ax: Axes, corner: tuple[float, float], filled: float, color: str, text: str) -> None:
     """Draw a unit square, filled from below to the given height, with a text in it."""
     ax.add_patch(Rectangle(corner, 1, filled, facecolor=style.TINT[color], edgecolor="none"))
     ax.add_patch(Rectangle(corner, 1, 1, facecolor="none", edgecolor=color))
-    style.write(ax, (corner[0] + 0.5, corner[1] + 0.5), text, size=8.5)
+    style.write(ax, (corner[0] + 0.5, corner[1] + 0.5), text)

@@ -102,7 +102,7 @@ def estimates_with_errors(
     named = not style.STYLES.keys().isdisjoint(tallies)
     looks = style.mechanism_looks(tallies) if named else style.line_looks(tallies)
     step = 0.6 / len(looks)
-    places = -0.2 + step * np.arange(len(looks))
+    places = step * (np.arange(len(looks)) - (len(looks) - 1) / 2)
     truths = None if truth is None else _shares(domain, truth, "truth")[shown]
     ax.axvline(0, **style.LEVEL)
     for (name, look), place in zip(looks.items(), places, strict=True):
@@ -123,7 +123,7 @@ def estimates_with_errors(
             ax.vlines(truths, heights - step / 2, heights + step / 2, color=style.INK)
     sensitive = np.isin(shown, domain.sensitive)
     colors = [style.SENSITIVE if of_them else style.OTHER for of_them in sensitive]
-    style.name_rows(ax, [str(domain.labels[x]) for x in shown], colors, 0.22 + step / 2)
+    style.name_rows(ax, [str(domain.labels[x]) for x in shown], colors)
     ax.set_xlabel("share of the users")
     style.number_axes([ax], "", "x")
     if truths is not None:
@@ -154,7 +154,7 @@ def maps(
     label : str
         What the shares are of.
     columns : int
-        The number of maps in a row, up to three of them on a phone too.
+        The number of maps in a row; on a phone up to three maps stand below each other.
     lowest : float, optional
         Where the scale begins, which then is logarithmic. By default it begins at 0 and goes with
         the square root of the share, so that cells with few people show.
@@ -175,8 +175,8 @@ def maps(
         title: _shares(grid.domain, values, f"panels[{title!r}]")
         for title, values in panels.items()
     }
-    height = 0.7 + 2.3 * -(-len(panels) // columns)
-    narrow = columns if columns < 4 else columns // 2
+    height = 0.7 + 2.7 * -(-len(panels) // columns)
+    narrow = 1 if len(panels) < 4 else columns if columns < 4 else columns // 2
     axes = style.make_axes(len(panels), height, columns, narrow=narrow)
     highest = max(values.max() for values in shares.values())
     norm = LogNorm(lowest, highest) if lowest else PowerNorm(0.5, vmin=0, vmax=highest)

@@ -16,14 +16,14 @@ from uldp.paper.figures.style import Curve, Look
 
 __all__ = ["ESTIMATORS", "Climb", "climbs", "losses_by_estimator"]
 
-ESTIMATORS: dict[str, Look] = {
-    "empirical": {"label": "as counted", "color": style.INK, "linestyle": ":"},
-    "threshold": {"label": "threshold", "color": style.ACCENT, "linestyle": "--"},
-    "norm_sub": {"label": "Norm-Sub", "color": style.MUTED, "linestyle": "-"},
-    "em": {"label": "EM", "color": style.ACCENT, "linestyle": "-", "linewidth": 2},
-    "mle": {"label": "most likely", "color": style.INK, "linestyle": "-."},
+ESTIMATORS = {
+    "empirical": "as counted",
+    "threshold": "threshold",
+    "norm_sub": "Norm-Sub",
+    "em": "EM",
+    "mle": "most likely",
 }
-"""Words and lines by the names that `Mechanism.estimate` takes."""
+"""Words by the names that `Mechanism.estimate` takes."""
 
 
 @dataclass(frozen=True)
@@ -102,44 +102,73 @@ def losses_by_estimator(
     levels: Mapping[str, float],
     highest: float,
 ) -> NDArray[Any]:
-    """Draw mean losses of estimators over ε, a panel for each mechanism, on a logarithmic axis.
+    """Draw mean losses of estimators in rows, a panel for each mechanism, on a logarithmic axis.
+
+    A line joins the losses at one ε, of up to three from light to dark; the least has a large dot.
 
     Parameters
     ----------
     panels : mapping of str to mapping of str to (ε, means, standard errors)
         By the mechanism and the estimator's name in `ESTIMATORS`. Bars reach two standard errors
-        up and down.
+        to both sides.
     levels : mapping of str to float
         Losses that depend on neither, drawn as grey lines by their labels.
     highest : float
-        Where the vertical axis ends. What is above is written below the title.
+        Where the horizontal axis ends. What is beyond is written at its end.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
     highest = checks.positive(highest, "highest")
-    axes = style.make_axes(len(panels), 3.2, sharey=True)
+    axes = style.make_axes(len(panels), 0.6 + 2.1 * -(-len(panels) // 2), 2, sharex=True)
     colors = style.mechanism_looks(panels)
-    for ax, (title, curves) in zip(axes, panels.items(), strict=True):
-        looks = {name: style.LINE_AND_DOTS | ESTIMATORS[name] for name in curves}
-        style.draw_curves({title: curves}, [ax], looks)
-        above = [mean for curve in curves.values() for mean in np.ravel(curve[1]) if mean > highest]
-        written = ", ".join(f"{100 * mean:,.0f}%" for mean in above)
-        ax.set_title(f"{title}\n", color=colors[title]["color"])
-        beyond = f"beyond: {written}" if above else ""
-        look: Look = {"transform": ax.transAxes, "ha": "left", "va": "bottom"}
-        style.write(ax, (0, 1.02), beyond, style.MUTED, **look)
+    for ax, (title, given) in zip(axes, panels.items(), strict=True):
+        drawn = [style.checked(curve, name) for name, curve in given.items()]
+        epsilons, means = drawn[0][0], np.array([curve[1] for curve in drawn])
+        for shade, column, errors in zip(
+            style.SHADES[-epsilons.size :],
+            means.T,
+            np.array([curve[2] for curve in drawn]).T,
+            strict=True,
+        ):
+            _draw_rows(ax, column, errors, highest, shade)
+        for row, beyond in enumerate(means):
+            if words := ", ".join(f"{100 * mean:,.0f}%" for mean in beyond if mean > highest):
+                place: Look = {
+                    "ha": "right",
+                    "va": "bottom",
+                    "in_layout": False,
+                    "bbox": style.WHITE,
+                }
+                style.write(ax, (highest, row - 0.15), words, style.MUTED, **place)
         for label, level in levels.items():
-            ax.axhline(level, **style.LEVEL)
+            ax.axvline(level, **style.LEVEL)
             if ax is axes[0]:
-                look = {"transform": ax.get_yaxis_transform(), "ha": "left", "va": "top"}
-                style.write(ax, (0.04, level), label, style.MUTED, **look)
-        (epsilons, *_), *_ = curves.values()
-        ax.set(xscale="log", yscale="log")
-        ax.set_xticks(epsilons, [f"{epsilon:.2g}" for epsilon in np.ravel(epsilons)])
-    axes[0].set_ylim(top=highest)
-    style.number_axes(axes, "y", "y")
-    style.name_axes(axes, "ε", "share estimated wrongly")
-    style.name_lines(axes[-1:])
+                look: Look = {"ha": "left" if level < highest / 10 else "right"}
+                beside = level, len(given) - 0.4
+                style.write(ax, beside, f" {label} ", style.MUTED, in_layout=False, **look)
+        ax.set(xscale="log")
+        ax.set_title(title, color=colors[title]["color"])
+        style.name_rows(ax, [ESTIMATORS[name] for name in given], [style.INK] * len(given))
+        ax.set_ylim(len(given) - 0.1, -0.8)
+    axes[0].set_xlim(right=highest)
+    style.number_axes(axes, "x", "x")
+    style.name_axes(axes, "share estimated wrongly", "")
+    words = ", ".join(f"{epsilon:.2g}" for epsilon in epsilons)
+    style.note(axes, f"light to dark: ε = {words} · large dot: the least")
     return axes
+
+
+def _draw_rows(
+    ax: Axes, means: NDArray[Any], errors: NDArray[Any], highest: float, shade: str
+) -> None:
+    """Draw the losses of estimators at one ε, in rows; an arrow is beyond the axis."""
+    rows = np.arange(means.size)
+    within = means < highest
+    ax.plot(np.minimum(means, highest), rows, color=shade, linewidth=0.9)
+    ax.hlines(rows[within], *(means + 2 * np.outer((-1, 1), errors))[:, within], color=shade)
+    ax.plot(means[within], rows[within], **style.DOTS, color=shade)
+    ax.plot(means.min(), means.argmin(), "o", color=shade, markersize=9)
+    for row in rows[~within]:
+        ax.plot(highest, row, ">", color=shade, clip_on=False)

@@ -142,8 +142,7 @@ def losses_by_sensitive(
     panels: dict[str, DataFrame] = {}
     for title, rows in _by_estimator(table, data, estimators).items():
         panels |= _by_budget(rows, title)
-    label = r"number of sensitive values, $|\mathcal{X}_S|$"
-    return _draw(panels, loss, "sensitive", label, columns=2)
+    return _draw(panels, loss, "sensitive", "number of sensitive values", columns=2)
 
 
 def losses_by_attributes(table: DataFrame, loss: Loss, estimator: str) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import distance_transform_edt
 
@@ -205,7 +206,10 @@ def _draw_plane(
 ) -> None:
     """Fill what is not stated, name it in the left half at its widest, and say the worst cases."""
     ax.grid(visible=False)
-    ax.contourf(epsilons, sizes, stated, levels=[-0.5, 0.5], colors=[style.RAMP(0.12)])
+    filled = ax.contourf(epsilons, sizes, stated, levels=[-0.5, 0.5])
+    for path in filled.get_paths():
+        ax.add_patch(PathPatch(path, facecolor=style.GRID, linewidth=0, zorder=0))
+    filled.remove()  # filled contours would be a map, which is light in the dark
     depth = distance_transform_edt(
         np.pad(stated[:, : stated.shape[1] // 2] < 0.5, 1), 1 / np.array(stated.shape)
     )[1:-1, 1:-1]

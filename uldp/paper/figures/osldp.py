@@ -13,6 +13,8 @@ from uldp.privacy.osldp import Decomposition
 
 __all__ = ["product_scheme"]
 
+NAMES = "who mixes reports up", "ULDP mechanism", "one-sided mechanism"
+
 
 def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> NDArray[Any]:
     """Draw Q = Q_U Q_R so that the entries that belong together stand in line.
@@ -34,7 +36,7 @@ def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> 
     Returns
     -------
     (2, 2) ndarray of Axes
-        The upper left one is empty but for the equation.
+        The upper left one is empty.
     """
     matrix = checks.stochastic(Q, "Q")
     k, size = matrix.shape
@@ -54,20 +56,19 @@ def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> 
     rows = len(middle) + k
     columns = len(middle) + size
     height = style.WIDE * (0.5 * rows + 1) / (0.55 * columns + 0.8)
-    panels = style.make_axes(4, height, 2)
+    panels = style.make_axes(4, height, 2, narrow=2)
     grid = panels[0].get_subplotspec().get_gridspec()
     grid.set_width_ratios((len(middle), size))
     grid.set_height_ratios((len(middle), k))
     panels[0].set_axis_off()
-    style.write(panels[0], (0.4, 0.5), "$\\mathbf{Q}_O = \\mathbf{Q}_U\\,\\mathbf{Q}_R$", size=16)
     above, left, product = panels[1:]
     style.draw_matrix(
         above, parts.postprocessing, (parts.protected, in_P), (middle, outputs), top=True
     )
     style.draw_matrix(left, parts.uldp, (in_S, parts.protected), (inputs, middle), top=True)
     style.draw_matrix(product, matrix, (in_S, in_P), (inputs, outputs), top=True)
-    for ax, name in zip(panels[1:], "RUO", strict=True):
-        ax.set_xlabel(f"$\\mathbf{{Q}}_{name}$", size=14)
+    for ax, name in zip(panels[1:], NAMES, strict=True):
+        ax.set_xlabel(name)
     return panels.reshape(2, 2)
 
 

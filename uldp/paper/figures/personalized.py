@@ -35,24 +35,21 @@ def overview(user: PersonalizedMechanism) -> Axes:
     secret = {labels[x]: labels[z] for x, z in enumerate(mapped) if x != z}
     values = labels[: user.domain.size]
     common_to_all = {
-        r"$\mathcal{X}_S$": (
+        "sensitive": (
             style.SENSITIVE,
             [x for x in values if x in shielded and x not in secret],
         ),
-        r"$\mathcal{X}_S^{(i)}$": (style.ACCENT, list(secret)),
+        "secret": (style.ACCENT, list(secret)),
         "others": (style.OTHER, [x for x in values if x in free and x not in secret]),
     }
     middle, outer = (
-        {
-            rf"$\mathcal{{{of}}}_{p}$": (style.SENSITIVE, shielded),
-            rf"$\mathcal{{{of}}}_{i}$": (style.OTHER, free),
-        }
-        for of, p, i in ("ZSN", "YPI")
+        {of_shielded: (style.SENSITIVE, shielded), of_free: (style.OTHER, free)}
+        for of_shielded, of_free in (("sensitive", "others"), ("protected", "revealing"))
     )
     columns = (
-        style.Column(common_to_all, r"personal data $\mathcal{X}$"),
-        style.Column(middle, r"intermediate $\mathcal{Z}$", secret),
-        style.Column(outer, r"reports $\mathcal{Y}$", secret),
+        style.Column(common_to_all, "personal data"),
+        style.Column(middle, "intermediate", secret),
+        style.Column(outer, "reports", secret),
     )
     arrows = [style.Arrow(0, x, secret.get(x, x), SECRET if x in secret else SAME) for x in values]
     for row, column in np.argwhere(common.transition_matrix() > 0):

@@ -115,7 +115,7 @@ def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
             look: style.Look = {"textcoords": "offset points", "va": "center", "color": color}
             side = ((6, 0), "left") if finite[row] else ((-4, 8), "right")
             ax.annotate(words, (end, row), side[0], ha=side[1], weight="bold", **look)
-    style.name_rows(ax, list(cases), [style.INK] * len(cases), 0.25)
+    style.name_rows(ax, list(cases), [style.INK] * len(cases))
     style.number_axes([ax], "x")
     ax.set_xlabel("factor promised, and found")
     style.note(ax, "strokes: what is promised · dots: what is found")

@@ -21,11 +21,11 @@ import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.text import Annotation
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
@@ -183,6 +183,8 @@ class Picture(Figure):
         number = len(self.panels)
         rows = -(-number // self.narrow_columns)
         highest = 2.6 if number < 3 else 2.0
+        if self.narrow_columns == 1 and any(ax.images for ax in self.panels):
+            highest = 3.0  # maps, which are about as high as wide
         if rows > 4:
             highest = 1.6  # so that a long column is not scrolled for ever
         of_row = self.get_figheight() / -(-number // self.columns)
@@ -249,6 +251,12 @@ def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> No
             name.set_position((4 if end == "end" else -4, moved - height))
 
 
+def readable(color: Any) -> Any:
+    """Return a colour for letters: ink if the contrast of its own to the page is below 4.5."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    return INK if np.dot(linear, (0.2126, 0.7152, 0.0722)) > 1.05 / 4.5 - 0.05 else color
+
+
 def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
     """Write the labels of lines at their ends or starts, in their colours."""
     for ax in axes:
@@ -262,7 +270,7 @@ def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
                     tuple(np.asarray(line.get_xydata())[-1 if at == "end" else 0]),
                     (0, 0),
                     textcoords="offset points",
-                    color=line.get_color(),
+                    color=readable(line.get_color()),
                     weight="bold",
                     linespacing=0.95,
                     ha="left" if at == "end" else "right",
@@ -293,14 +301,15 @@ def note(where: Axes | Sequence[Axes] | NDArray[Any], text: str) -> None:
     picture(where).suptitle(text, x=0.01, ha="left", size=SIZE, color=MUTED)
 
 
-def name_rows(ax: Axes, names: Sequence[str], colors: Sequence[str], lift: float = 0.3) -> None:
-    """Write the names of rows 0, 1, ... above them, at the left, so that they take no width."""
-    look: Look = {"ha": "left", "va": "bottom", "bbox": WHITE | {"pad": 0}}
-    for row, (name, color) in enumerate(zip(names, colors, strict=True)):
-        write(ax, (0, row - lift), name, color, transform=ax.get_yaxis_transform(), **look)
-    ax.set(yticks=(), ylim=(len(names) - 0.4, -0.4 - lift))
+def name_rows(ax: Axes, names: Sequence[str], colors: Sequence[str]) -> None:
+    """Write the names of rows 0, 1, ... beside them, in the left margin."""
+    ax.set_yticks(range(len(names)), [textwrap.fill(name, 22) for name in names])
+    for label, color in zip(ax.get_yticklabels(), colors, strict=True):
+        label.set_color(color)
+    ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines["left"].set_visible(False)
     ax.grid(axis="x")
+    ax.grid(visible=False, axis="y")
 
 
 def mechanism_looks(names: Iterable[str]) -> dict[str, Look]:
@@ -604,20 +613,22 @@ def draw_matrix(
 ) -> None:
     """Draw a matrix with its entries; marked columns are blue, the others orange, zeros blank.
 
+    The larger an entry, the stronger its colour.
+
     Lines separate the marked rows and columns, which come first, from the others. The names of
     columns stand below, or at the top.
     """
     rows, columns = marked
     values = matrix.astype(float)
     ax.grid(visible=False)
-    for chosen, color in ((columns, SENSITIVE), (~columns, OTHER)):
-        colors = LinearSegmentedColormap.from_list("tints", ["white", TINT[color], color])
-        shown = np.ma.masked_where(~chosen | (values <= 0), values)
-        ax.imshow(shown, cmap=colors, vmin=0, vmax=1.5, aspect="auto", interpolation="none")
     for (row, column), entry in np.ndenumerate(matrix):
         if entry > 0:
+            color = SENSITIVE if columns[column] else OTHER
+            look: Look = {"color": color, "alpha": 0.12 + 0.3 * values[row, column]}
+            ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, linewidth=0, **look))
             text = f"{entry:.2f}".removeprefix("0") if isinstance(entry, float) else str(entry)
             ax.text(column, row, text, ha="center", va="center")
+    ax.set(xlim=(-0.5, columns.size - 0.5), ylim=(rows.size - 0.5, -0.5))
     ax.axhline(rows.sum() - 0.5, color=INK, linewidth=1)
     ax.axvline(columns.sum() - 0.5, color=INK, linewidth=1)
     ax.set_yticks(range(rows.size), names[0])
@@ -677,7 +688,8 @@ def arrow_diagram(
             write(ax, middle, arrow.text, arrow.stroke["color"], size=12, bbox=WHITE | {"alpha": 1})
     lowest = min(height for column in places for _, height in column.values())
     top = 1.3 if any(column.title for column in columns) else 0.5
-    ends = -0.5 * len(columns), _SPACING * (len(columns) - 1) + 0.5 * len(columns)
+    margin = 0.55 * len(columns)
+    ends = -margin, _SPACING * (len(columns) - 1) + margin
     ax.set(xlim=ends, ylim=(lowest - 0.5, top))
     note(ax, words)
     return ax
@@ -719,7 +731,7 @@ def _draw_column(
         ax.add_patch(frame)
         beside = (x + (half + 0.15) * side, (top + bottom) / 2) if side else (x, top + 0.55)
         align = {-1: "right", 0: "center", 1: "left"}[side]
-        write(ax, beside, name, color, size=12, ha=align)
+        write(ax, beside, name, color, ha=align)
         for row, label in enumerate(labels):
             places[label] = x, top - row
             write(ax, places[label], label, MUTED if label in column.faded else INK)
