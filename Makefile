@@ -24,7 +24,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage fuzz lint paper stored-book notebooks dist alone clean
+.PHONY: help book pdf test accessibility coverage fuzz lint paper same stored-book notebooks dist alone clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ paper: $(INSTALLED) ## Build the part "The paper" with its index, and compare it
 	printf '  - file: %s\n' $(PAPER) book/notation book/errata book/data book/bibliography >> _build/paper.yml
 	$(BIN)/jupyter-book build . --quiet --path-output _build/paper --toc _build/paper.yml --config _build/stored.yml
 	$(NBVAL) $(PAPER:=.ipynb)
+
+same: $(INSTALLED) ## Compare all notebooks' outputs, as on another machine
+	$(NBVAL) notebooks
 
 fuzz: $(INSTALLED) ## Give 100,000 changed files and messages to Python and the client; time draws by class
 	$(BIN)/python tests/fuzz.py
