@@ -18,11 +18,13 @@ DRUG = uldp.UtilityOptimizedRR(uldp.Domain(["no", "yes"], sensitive=["yes"]), 1.
 SPORT = uldp.UtilityOptimizedRR(uldp.Domain(["run", "swim", "row"]), 0.7)
 STATUS = uldp.UtilityOptimizedRR(uldp.Domain(4, sensitive=[0, 2]), 0.4)
 PLAIN = uldp.RandomizedResponse(uldp.Domain(3), 0.9)
+PLACE = uldp.UtilityOptimizedHadamard(uldp.Domain(4, sensitive=[1, 2]), 0.8)
 CASES = {
     "harmless": OneByOne({"drug": DRUG, "sport": SPORT}),
     "two": OneByOne({"status": STATUS, "drug": DRUG}),
     "plain": OneByOne({"drug": DRUG, "plain": PLAIN, "sport": SPORT}),
     "alone": OneByOne({"status": STATUS}),
+    "columns": OneByOne({"place": PLACE, "drug": DRUG}),
 }
 
 

@@ -13,6 +13,12 @@ from scipy.special import expit, logit
 
 import uldp
 from uldp import losses
+from uldp.mechanisms.theta import (
+    l2_log_odds,
+    largest_epsilon_with_worst_mass_0,
+    minimax_log_odds,
+    minimax_mass,
+)
 from uldp.paper import optimal_theta, regimes
 
 mpmath.mp.dps = 60
@@ -38,7 +44,7 @@ def defined_log_odds(s, epsilon, mass):
 @pytest.mark.parametrize("s", [1, 2, 15, 10**6])
 @pytest.mark.parametrize("mass", [0.0, 0.3, 1.0])
 def test_no_digit_of_theta_is_lost(s, epsilon, mass):
-    log_odds = optimal_theta.l2_log_odds(s, epsilon, mass)
+    log_odds = l2_log_odds(s, epsilon, mass)
     exact = defined_log_odds(s, epsilon, mass)
     assert log_odds == pytest.approx(float(exact), rel=1e-14)
     assert expit(log_odds) == pytest.approx(float(1 / (1 + mpmath.exp(-exact))), rel=1e-15)
@@ -46,13 +52,13 @@ def test_no_digit_of_theta_is_lost(s, epsilon, mass):
 
 
 def test_without_non_sensitive_values_the_worst_mass_is_never_0():
-    assert optimal_theta.largest_epsilon_with_worst_mass_0(3, 0) == 0
+    assert largest_epsilon_with_worst_mass_0(3, 0) == 0
 
 
 @pytest.mark.parametrize(("s", "nu"), [(3, 2), (1, 1), (1, 1000), (1000, 1), (76, 324)])
 @pytest.mark.parametrize("epsilon", [75.0, 100.0, 500.0])
 def test_the_worst_case_of_a_very_large_epsilon_is_the_uniform_distribution(s, nu, epsilon):
-    mass = optimal_theta.minimax_mass(s, nu, epsilon)
+    mass = minimax_mass(s, nu, epsilon)
     assert mass == pytest.approx(s / (s + nu), rel=1e-12)
 
 
@@ -93,7 +99,7 @@ def test_optimal_theta_and_worst_p_are_a_saddle_point(sizes, exponent, theta, se
     s, nu = sizes
     epsilon = 10**exponent
     best = uRAP(s, nu, epsilon, "optimal")
-    mass = optimal_theta.minimax_mass(s, nu, epsilon)
+    mass = minimax_mass(s, nu, epsilon)
     p = class_uniform(s, nu, mass)
     value = best.l2_loss(p, 1)
     assert losses.worst_case_mass(best, "l2") == pytest.approx(mass, abs=1e-6)
@@ -109,21 +115,18 @@ def test_p_is_worst_without_sensitive_values_up_to_a_sharp_threshold(s, nu):
     """E = 1 + ν + ν²/(4s), by the closed form of the worst case at the θ of σ = 0."""
     threshold = math.log(1 + nu + nu**2 / (4 * s))
     for epsilon, is_zero in ((threshold * (1 - 1e-7), True), (threshold * (1 + 1e-5), False)):
-        assert (optimal_theta.minimax_mass(s, nu, epsilon) == 0) == is_zero
+        assert (minimax_mass(s, nu, epsilon) == 0) == is_zero
         theta_there = float(expit(float(defined_log_odds(s, epsilon, 0))))
         mass = losses.worst_case_mass(uRAP(s, nu, epsilon, theta_there), "l2")
         assert (mass == 0) == is_zero
-    assert (
-        optimal_theta.minimax_mass(s, nu, optimal_theta.largest_epsilon_with_worst_mass_0(s, nu))
-        == 0
-    )
+    assert minimax_mass(s, nu, largest_epsilon_with_worst_mass_0(s, nu)) == 0
 
 
 def test_limits_of_theta():
     for s, nu in ((1, 1), (3, 50), (40, 2), (7, 0)):
         assert uRAP(s, nu, 1e-9, "optimal").theta == pytest.approx(0.5, abs=1e-9)
     for nu in (0, 1, 100):
-        assert 0 < optimal_theta.minimax_log_odds(10**6, nu, 1.0) < 1e-5
+        assert 0 < minimax_log_odds(10**6, nu, 1.0) < 1e-5
     for epsilon in (0.01, 1.0, 5.0):
         assert uRAP(1, 1000, epsilon, "optimal").theta == uRAP(1, 1000, epsilon).theta
 
@@ -167,7 +170,7 @@ def test_the_l1_gain_at_15_of_625_is_small_at_every_epsilon():
 def test_the_least_loss_has_all_its_digits(s, nu, epsilon):
     """n E l2 = (√P + √Q)²/(E-1)² - Σp² at the worst p."""
     mechanism = uRAP(s, nu, epsilon, "optimal")
-    mass = mpmath.mpf(optimal_theta.minimax_mass(s, nu, epsilon))
+    mass = mpmath.mpf(minimax_mass(s, nu, epsilon))
     E = mpmath.exp(mpmath.mpf(epsilon))
     Q, P = E * (s + E - 1), E * s - mass * (E - 1)
     squares = mass**2 / s + ((1 - mass) ** 2 / nu if nu else 0)
@@ -194,7 +197,7 @@ def test_without_sensitive_values_theta_is_1():
     assert best.theta == 1
     assert optimal_theta.best_theta(best, "l1") == 1
     assert optimal_theta.best_theta(best, "l2", [1, 0, 0, 0]) == 1
-    assert optimal_theta.minimax_mass(0, 4, 1.0) == 0
+    assert minimax_mass(0, 4, 1.0) == 0
     p = np.full(4, 0.25)
     assert best.l2_loss(p, 1) == pytest.approx(uRAP(0, 4, 1.0, 1 - 1e-12).l2_loss(p, 1))
     reports = best.privatize([0, 1, 2, 3] * 10, rng=1)
@@ -212,9 +215,9 @@ def test_the_field_holds_the_number():
 
 
 def test_errors():
-    assert optimal_theta.l2_log_odds(2, 1.0, 1) > 0
+    assert l2_log_odds(2, 1.0, 1) > 0
     with pytest.raises(ValueError, match=r"mass must be at most 1, got 1\.001"):
-        optimal_theta.l2_log_odds(2, 1.0, 1.001)
+        l2_log_odds(2, 1.0, 1.001)
     with pytest.raises(ValueError, match="theta must be a number, None or 'optimal', got 'best'"):
         uRAP(2, 2, 1.0, "best")
     with pytest.raises(ValueError, match="loss must be one of l1, l2, got 'tv'"):

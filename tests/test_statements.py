@@ -143,7 +143,7 @@ def test_numbers_of_arxiv_are_in_one_table() -> None:
 
 
 def test_repaired_are_those_of_the_errata() -> None:
-    wrong_steps = ERRATA.split("## Proofs that take a wrong step\n")[1].split("\n## ")[0]
+    wrong_steps = ERRATA.split("## Proofs with a wrong step or a gap\n")[1].split("\n## ")[0]
     for kind in ("Proposition", "Theorem"):
         repaired = {
             int(paper.split()[1])

@@ -1,0 +1,147 @@
+"""What CONTRIBUTING says is so: its example is a mechanism, and what it names exists."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import chi_square, domains, supports
+
+import uldp
+from uldp import decoders, likelihood, mechanisms
+from uldp._numerics import bits
+from uldp.mechanisms import (
+    base,
+    block_decoder,
+    index_reports,
+    outcome_decoder,
+    response,
+    set_reports,
+)
+from uldp.mechanisms.index_reports import IndexReports
+from uldp.mechanisms.set_reports import SetReports
+from uldp.personalized import TaggedDomain
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+STEPS = TEXT.split("## A further mechanism")[1].split("\n## ")[0]
+CODE = textwrap.dedent(STEPS.split("```python\n")[1].split("   ```")[0])
+PLACES = (
+    *(IndexReports, SetReports, uldp.Mechanism, np.random.Generator),
+    *(
+        uldp,
+        uldp.domain,
+        mechanisms,
+        base,
+        index_reports,
+        set_reports,
+        decoders,
+        outcome_decoder,
+        block_decoder,
+        bits,
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def graded() -> type[IndexReports]:
+    """The example, with no more than the imports that it is said to need."""
+    names = dict(vars(response))
+    exec(CODE, names)
+    return names["GradedResponse"]
+
+
+def test_the_example_is_unbiased_and_draws_what_its_matrix_says(graded):
+    for domain in domains(4):
+        mechanism = graded(domain, 0.7)
+        matrix = mechanism.transition_matrix()
+        rows = [mechanism.estimate(y[None]) for y in mechanism.outputs]
+        np.testing.assert_allclose(matrix @ rows, np.eye(domain.size), atol=1e-12)
+        np.testing.assert_array_equal(supports(mechanism), np.eye(domain.size))
+        for x, law in enumerate(matrix):
+            reports = mechanism.privatize(np.full(2000, x), rng=x, indices=True)
+            assert chi_square(np.bincount(reports, minlength=domain.size), law) > 1e-7
+            assert mechanism.check(reports).dtype == mechanism.report_dtype
+
+
+def test_without_levels_the_example_is_uRR(graded):
+    for domain in domains(4):
+        urr = uldp.UtilityOptimizedRR(domain, 0.7)
+        mechanism = graded(domain, 0.7)
+        np.testing.assert_allclose(
+            mechanism.transition_matrix(), urr.transition_matrix(), rtol=1e-12, atol=1e-15
+        )
+        assert mechanism.revealed_share == pytest.approx(urr.revealed_share)
+        counts = np.arange(domain.size) + 1
+        places = np.random.default_rng(1).dirichlet(np.ones(domain.size), 2)
+        differences = [
+            np.subtract(*(likelihood.log_likelihood(one.evidence(counts_of), p) for p in places))
+            for one in (mechanism, urr)
+            for counts_of in [uldp.Tally(one, int(counts.sum()), counts)]
+        ]
+        assert differences[0] == pytest.approx(differences[1], abs=1e-12)
+
+
+def test_the_example_speaks_for_each_value_with_its_level(graded):
+    levels = (0.5, 1.0, 2.0)
+    mechanism = graded(uldp.Domain(5, sensitive=[0, 1, 2]), 2.0, levels)
+    of_pairs = uldp.privacy.pair_levels(mechanism.transition_matrix(), mechanism.protected)
+    apart = ~np.eye(5, dtype=bool)
+    for x, level in enumerate((*levels, 0, 0)):
+        np.testing.assert_allclose(of_pairs[x][apart[x]], level, atol=1e-12)
+    tally = mechanism.simulate([3000] * 5, rng=1)
+    found = mechanism.maximum_likelihood(tally)
+    assert found.certificate < 1e-6
+    assert mechanism.evidence(tally).levels.tolist() == pytest.approx(levels)
+    assert uldp.inference.total(tally, [0, 1]).standard_error > 0
+
+
+def test_a_posterior_goes_by_the_levels_of_the_values(graded):
+    town = TaggedDomain(uldp.Domain(3, sensitive=[0]), ["home"])
+    common = graded(town, 2.0, (0.5, 1.5))
+    prior, visits = np.random.default_rng(2).dirichlet(np.ones(3), 2)
+    laws = [
+        visits
+        @ common.transition_matrix()[
+            uldp.PersonalizedMechanism(common, secret).intermediate(range(3))
+        ]
+        for secret in ({x: "home"} for x in range(3))
+    ]
+    for report in range(town.size):
+        expected = prior * np.array(laws)[:, report]
+        found = uldp.personalized.posterior(common, [report], "home", prior, visits)[-1]
+        np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [IndexReports, SetReports])
+def test_what_a_mechanism_must_have_is_named(kind):
+    first = STEPS.split("\n2. ")[0]
+    assert kind.__abstractmethods__ <= set(re.findall(r"`(\w+)`", first))
+
+
+def test_what_is_named_for_a_mechanism_exists(graded):
+    prose = re.sub(r"```python.*?   ```", "", STEPS, flags=re.S)
+    for name in re.findall(r"`(\w+)`", prose):
+        assert any(hasattr(place, name) for place in (*PLACES, graded)), name
+
+
+def test_the_files_and_folders_that_are_named_exist():
+    tops = ROOT, ROOT / "uldp", ROOT / "tests"
+    for name in re.findall(r"`((?:\w+/)+[\w.]*)`", TEXT):
+        is_to_be_made = "yours" in name or "NAME" in name
+        assert is_to_be_made or any((top / name).exists() for top in tops), name
+
+
+def test_the_files_to_read_first_are_as_long_as_it_says():
+    """To a tenth; and what every user calls is in one of them."""
+    told = TEXT.split("If you are new")[1].split("\n\n")[0]
+    files = re.findall(r"`([\w/]+\.py)`", told)
+    texts = [(ROOT / "uldp" / file).read_text(encoding="utf-8") for file in files]
+    length = sum(text.count("\n") for text in texts)
+    said = int(re.search(r"some ([\d,]+) lines", told).group(1).replace(",", ""))
+    assert said == pytest.approx(length, rel=0.1)
+    assert "eight files" in told
+    assert len(files) == 8
+    for name in ("privatize", "tally", "estimate"):
+        assert any(f"    def {name}(" in text for text in texts)
