@@ -72,10 +72,13 @@ def test_memory_does_not_grow_with_the_lines(paper_files, tmp_path, monkeypatch)
         written = paper_files.write(tmp_path, lines)
         paper_files.expect(lines, sum(written["cells"]))
         for what in ("census, 4 attributes", "check-ins"):
-            tracemalloc.start()
-            paper_files.read(what, tmp_path)
-            peaks[what, lines] = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
+            found = []
+            for _ in range(3):  # other threads of a test's process allocate, too
+                tracemalloc.start()
+                paper_files.read(what, tmp_path)
+                found.append(tracemalloc.get_traced_memory()[1])
+                tracemalloc.stop()
+            peaks[what, lines] = min(found)
     for what in ("census, 4 attributes", "check-ins"):
         assert peaks[what, 40_000] < 1.1 * peaks[what, 4_000], peaks
 
