@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 BUILD_BOOK := $(BIN)/jupyter-book build . --all -W -n --keep-going
 CONFIGURE = sed -e 's|execute_notebooks: force|execute_notebooks: $(1)|' -e 's|\./book/_ext|../book/_ext|' _config.yml
-NBVAL = $(BIN)/pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 300
+NBVAL = $(BIN)/pytest -n 3 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 300
 PAPER = $(shell awk '/caption:/ {on = /The paper$$/} on && /file:/ {print $$3}' _toc.yml)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 CACHE := $(CURDIR)/_build/.jupyter_cache
