@@ -127,7 +127,11 @@ def address() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+        arguments = [
+            "--no-sandbox",
+            "--disable-threaded-compositing",  # nothing is painted beside what is measured
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        ]
         chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
         yield chrome
         chrome.close()

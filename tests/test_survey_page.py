@@ -44,6 +44,7 @@ SURE = uldp.UtilityOptimizedRR(MOOD, 40.0)
 NOTHING = "Nothing is chosen, and nothing was sent."
 SENT = "Sent. Thank you!"
 CONSTANTS = {"MOST_EPSILON": "5", "PATIENCE": "20_000", "KNOCK": "5_000"}
+SECONDS_TO_STOP = 0.01
 ANSWERED = "You have answered. Thank you!"
 WAITING = "Not everything was sent."
 
@@ -138,7 +139,7 @@ def service() -> Iterator[tuple[str, type[Service]]]:
     content["unknown"] = set()
     handler = type("Handler", (Service,), content)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(SECONDS_TO_STOP,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}", handler
         server.shutdown()
 
