@@ -5,7 +5,8 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 BUILD_BOOK := $(BIN)/jupyter-book build . --all -W -n --keep-going
 CONFIGURE = sed -e 's|execute_notebooks: force|execute_notebooks: $(1)|' -e 's|\./book/_ext|../book/_ext|' _config.yml
-NBVAL = $(BIN)/pytest -n 3 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout 300
+COMPARE ?= --nbval
+NBVAL = $(BIN)/pytest -n 3 --dist loadscope $(COMPARE) --nbval-current-env --nbval-cell-timeout 300
 PAPER = $(shell awk '/caption:/ {on = /The paper$$/} on && /file:/ {print $$3}' _toc.yml)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 CACHE := $(CURDIR)/_build/.jupyter_cache
@@ -54,7 +55,7 @@ paper: $(INSTALLED) ## Build the part "The paper" with its index, and compare it
 	$(BIN)/jupyter-book build . --quiet --path-output _build/paper --toc _build/paper.yml --config _build/stored.yml
 	$(NBVAL) $(PAPER:=.ipynb)
 
-same: $(INSTALLED) ## Compare all notebooks' outputs, as on another machine
+same: $(INSTALLED) ## Compare all notebooks' outputs (COMPARE=--nbval-lax: run them alone)
 	$(NBVAL) notebooks
 
 fuzz: $(INSTALLED) ## Give 100,000 changed files and messages to Python and the client; time draws by class

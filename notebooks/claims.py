@@ -558,12 +558,14 @@ def numbers_of_table_1(tables: Tables) -> DataFrame:
 def same_order(pairs: DataFrame, squares: DataFrame) -> DataFrame:
     """Return ratios of MSEs, turned so that they are above 1 where the TVs have the same order.
 
-    Where the order of the TVs is undecided, so is the comparison.
+    Where the order of the TVs is undecided, so is the comparison. The ratio of the TVs, the larger
+    one above, is beside it.
     """
     order = v.outcomes(v.at_least(pairs))
     agreeing = np.log(squares["ratio"].to_numpy()) * order
     error = np.where(order == 0, math.inf, squares["error"])
-    return v.at_least(squares.assign(ratio=np.exp(agreeing), error=error))
+    apart = np.exp(np.abs(np.log(pairs["ratio"].to_numpy())))
+    return v.at_least(squares.assign(ratio=np.exp(agreeing), error=error, of_tv=apart))
 
 
 # Appendix C.2, on Figures 10 to 13: "a tendency similar to the results of the TV is obtained".

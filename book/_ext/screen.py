@@ -77,6 +77,14 @@ def drawn_first(cell: nodes.Element, before: list[nodes.Element]) -> None:
     cell.parent[place:place] = [small, *(one for one in before if is_noted(one))]
 
 
+def code_last(cell: nodes.Element) -> None:
+    """Put a figure that is folded away with its code before the code."""
+    fold = fold_of(cell)
+    assert fold is not None
+    fold["prompt_hide"] = fold["prompt_show"]
+    fold.append(fold.pop(0))
+
+
 def printed(cell: nodes.Element) -> list[nodes.Node]:
     """Return what a cell prints beside its figure, which then stands alone."""
     (shown,) = (one for one in cell.children if one.get("nb_element") == "cell_code_output")
@@ -152,7 +160,9 @@ class Screen(SphinxPostTransform):
             if isinstance(page.parent, nodes.document | addnodes.start_of_file):
                 self.begin(page)
         for cell in cells:
-            if cell.next_node(nodes.figure):
+            if is_small(cell) and cell.next_node(nodes.figure):
+                code_last(cell)
+            elif cell.next_node(nodes.figure):
                 drawn_first(cell, [])
         for parent in {id(cell.parent): cell.parent for cell in cells if cell.parent}.values():
             gather(parent)

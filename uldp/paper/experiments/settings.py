@@ -48,7 +48,7 @@ class Settings:
     quick : bool, optional
         A look in seconds: few values on the horizontal axis, 1000 users, few realizations.
     seed : int, optional
-        0 or more; it determines all results.
+        0 or more; it determines all results. NumPy draws alike before version 2.5, and from it on.
     """
 
     # The metadata are what `ArgumentParser.add_argument` takes.
