@@ -214,13 +214,13 @@ def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path, capsys, monkey
 
 
 def test_no_text_of_a_table_is_a_formula(tmp_path, capsys):
-    domain = uldp.Domain(["=1+1", "+2", "-3", "@x", "plain"], sensitive=["=1+1"])
+    domain = uldp.Domain(["=1+1", "+2", "-3", "@x", " =4", "plain"], sensitive=["=1+1"])
     survey = Survey("s", {"=q": uldp.UtilityOptimizedRR(domain, 1.0)})
     tallies = Tallies(survey, {"=q": survey.questions["=q"].tally([0, 1, 2])})
     (tmp_path / "tallies.json").write_bytes(tallies.to_json().encode())
     _, out, _ = run(capsys, "estimate", tmp_path / "tallies.json", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["value"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "plain"]
+    assert [row["value"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "' =4", "plain"]
     assert {row["question"] for row in rows} == {"'=q"}
 
 

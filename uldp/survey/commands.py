@@ -351,4 +351,4 @@ def _print_csv(tables: dict[str, EstimateTable]) -> None:
 
 def _as_text(cell: str | int) -> str | int:
     """Put an apostrophe before a text that a spreadsheet would compute."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(FORMULAS) else cell
