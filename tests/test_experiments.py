@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import DRAWN_AS_STORED
 from hypothesis import given, strategies as st
 from pandas.testing import assert_frame_equal
 from scipy import stats
@@ -558,6 +559,7 @@ def test_the_stored_tables_agree_with_the_expected_losses(name):
         assert (deviation < limit * table[f"{loss}_error"]).all()
 
 
+@DRAWN_AS_STORED
 @pytest.mark.parametrize("name", TABLES)
 def test_the_stored_tables_come_out_again(tmp_path, name):
     points = [p for p in plan(name, Settings()) if not p.reports and p.epsilon in (None, 0.1)]
@@ -565,6 +567,7 @@ def test_the_stored_tables_come_out_again(tmp_path, name):
     assert_stored(name, [points[i] for i in few], tmp_path)
 
 
+@DRAWN_AS_STORED
 @pytest.mark.parametrize("name", [*TABLES, "fig8", "table1"])
 def test_estimates_of_a_tally_come_out_again_at_many_points(tmp_path, name):
     points = plan(name, Settings(methods=("empirical", "threshold", "norm_sub")))

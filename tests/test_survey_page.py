@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -1129,7 +1130,8 @@ def test_the_marks_of_the_book_do_not_keep_the_order_of_the_answers(tmp_path):
         assert [at.start() for at in re.finditer(token.encode(), after)] == found
     changed = sum(one != other for one, other in zip(before, after, strict=True))
     assert len(answering) <= changed <= len(answering) + 8
-    rows = sqlite3.connect(tmp_path / "first.db").execute("select * from marks").fetchall()
+    with closing(sqlite3.connect(tmp_path / "first.db")) as marks:
+        rows = marks.execute("select * from marks").fetchall()
     assert len(rows) == 400
     assert {row[:2] for row in rows if row[2]} == {(token, "today") for token in answering}
 
