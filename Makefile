@@ -105,6 +105,6 @@ $(INSTALLED): requirements.txt constraints.txt pyproject.toml CITATION.cff
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11'; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(INSTALL) "$$(grep '^uv==' requirements.txt)"
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt || $(INSTALL) -r requirements.txt
+	$(BIN)/uv pip install --quiet --reinstall-package uldp --python $(BIN)/python -r requirements.txt || $(INSTALL) -r requirements.txt
 	$(BIN)/python -c 'import matplotlib.pyplot'
 	@touch $@
