@@ -110,7 +110,7 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
         style.write(ax, (-0.2, top - 2.2), "Pr[bit = 1]", ha="right")
         for place, (mine, probability) in enumerate(zip(own, ones, strict=True)):
             color = style.SENSITIVE if place < s else style.OTHER
-            symbols = ("$d_1$", "θ") if place < s else ("0", "$1-d_2$")
+            symbols = ("$d_1$", "θ") if place < s else ("0", r"$1\!-\!d_2$")
             _draw_cell(ax, (place, top - 1), float(mine), color, str(int(mine)))
             style.draw_arrow(ax, (place + 0.5, top - 1), (place + 0.5, top - 1.7), style.DOTTED)
             _draw_cell(ax, (place, top - 2.7), probability, color, symbols[int(mine)])

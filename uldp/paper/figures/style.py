@@ -674,7 +674,7 @@ def arrow_diagram(
     rows = max(sum(len(names) for _, names in c.classes.values()) for c in columns)
     ax = one_axes(0.5 * rows + 1.6)
     ax.set_axis_off()
-    half = 0.22 * len(columns)
+    half = 0.25 * len(columns)
     places = []
     for index, column in enumerate(columns):
         side = -1 if index == 0 else int(index == len(columns) - 1)
@@ -688,7 +688,7 @@ def arrow_diagram(
             write(ax, middle, arrow.text, arrow.stroke["color"], size=12, bbox=WHITE | {"alpha": 1})
     lowest = min(height for column in places for _, height in column.values())
     top = 1.3 if any(column.title for column in columns) else 0.5
-    margin = 0.55 * len(columns)
+    margin = 0.58 * len(columns)
     ends = -margin, _SPACING * (len(columns) - 1) + margin
     ax.set(xlim=ends, ylim=(lowest - 0.5, top))
     note(ax, words)
