@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy.optimize import brentq
 
@@ -49,7 +50,7 @@ def claimed() -> dict[str, str]:
 
 
 LINKS = re.compile(r"^````\{grid\}.*?^````$|^```(?:python|console|text)$.*?^```$", re.M | re.S)
-COUNTED = r"of \d+ claims, [\w, ]*differ|Of its \d+ propositions [^.]*\. [^.]*\."
+COUNTED = r"of \d+ claims, [\w, ]*differ|Of its \d+ propositions [^.]*\."
 """Claims are counted by tests/test_statements.py, propositions below."""
 NO_CLAIM = re.compile(
     r"^:\w+:.*$|\{[\w:]+\}`[^`]*`|\]\([^)]*\)|arXiv:[\d.]+|USENIX Security \d+|\bl1\b|1 - e|"
@@ -77,8 +78,16 @@ def test_the_people_that_rr_has_to_ask_are_named() -> None:
     assert f"**{claims['with RAPPOR']} times** as many people" in re.sub(r"\s+", " ", FRONT)
     assert f"{claims['values']} answers, {claims['sensitive']} of them" in FRONT
     urap = uldp.UtilityOptimizedRappor(uldp.paper.datasets.census().domain, 1.0)
-    assert "about two of five others then leave the phone as they are" in FRONT
+    assert "two of five phones then show another answer" in FRONT
     assert 5 * urap.revealed_share == pytest.approx(2, abs=0.05)
+    sensitive = urap.sensitive
+    assert "the sensitive ones stay as uncertain as with RAPPOR" in FRONT
+    for bits in ("true_support", "false_support"):
+        of_urap, of_rappor = (
+            getattr(mechanism.decoder, bits)[sensitive]
+            for mechanism in (urap, uldp.Rappor(urap.domain, 1.0))
+        )
+        assert np.array_equal(of_urap, of_rappor)
 
 
 def test_the_verdicts_on_the_propositions_are_counted() -> None:
@@ -90,10 +99,11 @@ def test_the_verdicts_on_the_propositions_are_counted() -> None:
     )
     assert sum({"repaired", "sharper"} <= each for each in words) == 4
     assert (
-        f"Of its {len(rows)} propositions {holds} hold as printed, {reading} need a reading and "
-        f"{repaired} a repair in their proof. Five are sharper here, four of which are among the "
+        f"Of its {len(rows)} propositions {holds} hold as printed, {reading} need a reading, "
+        f"{repaired} a repair in their proof, and one is only made sharper, as are four of the "
         f"{repaired}." in re.sub(r"\s+", " ", FRONT)
     )
+    assert holds + reading + repaired + 1 == len(rows)
     assert sharper == 5
 
 

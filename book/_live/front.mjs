@@ -67,7 +67,10 @@ function panelOf(name, title, { estimate, typical }, isProtected, width) {
   return panel;
 }
 
-const times = (ratio) => (ratio < 9.95 ? ratio.toFixed(1) : thousands(Math.round(ratio)));
+const times = (ratio) => {
+  if (ratio < 0.1) return written(ratio);
+  return ratio < 9.95 ? ratio.toFixed(1) : thousands(Math.round(ratio));
+};
 
 part("front", {
   saidFirst: true,
@@ -112,8 +115,8 @@ part("front", {
         element("span", { class: "live-number" }, `${times(ratio)}×`),
         element("span", {}, isAll
           ? " as many people: where every answer is sensitive, both are the same mechanism."
-          : " fewer people for the same error, and the same promise to the sensitive answers, " +
-            "than when every answer is blurred alike.",
+          : " fewer people for the same error over all answers, and the same promise to the " +
+            "sensitive ones, than when every answer is blurred alike.",
         element("span", { class: "live-quiet" }, state)),
       ],
       below: [element("p", { class: "live-remark" },
