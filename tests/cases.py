@@ -74,7 +74,7 @@ def random_distribution(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def chi_square(observed: np.ndarray, probabilities: np.ndarray) -> float:
-    """The p-value of counts under a law, with rare outcomes pooled into the commonest ones."""
+    """The p-value of counts under a law; rare outcomes are pooled, if few with a common one."""
     expected = probabilities * observed.sum()
     common = expected >= 5
     assert observed[probabilities == 0].sum() == 0

@@ -195,8 +195,24 @@ def test_reports_of_a_personalized_mechanism_by_enumeration(name):
     extremes = np.stack([rows.min(axis=0), rows.max(axis=0)], axis=1)
     np.testing.assert_allclose(attacks.influence(common), extremes, atol=1e-9)
     for targets in ([0], [2, 3], [0, 1, 4]):
-        lifted = row(common, attacks.worst_report(common, targets))[targets].sum()
+        labels = [TAGGED.labels[target] for target in targets]
+        lifted = row(common, attacks.worst_report(common, labels))[targets].sum()
         assert lifted == pytest.approx(rows[:, targets].sum(axis=1).max(), rel=1e-9)
+
+
+def test_whole_number_labels_behind_tags_are_labels():
+    """Never indices: of the value 1 the index is 0."""
+    tagged = TaggedDomain(uldp.Domain([1, 2, 3], sensitive=[1]), ["home"])
+    common = uldp.UtilityOptimizedRR(tagged, 1.0)
+    fair = np.full(4, 0.25)
+    for target in (1, 2, 3):
+        assert tagged.labels[attacks.worst_report(common, [target])] == str(target)
+        gains = [attacks.gain(common, fair, [one], 0.1) for one in (target, str(target))]
+        assert gains[0] == gains[1]
+    with pytest.raises(ValueError, match="0 is not a label"):
+        attacks.worst_report(common, [0])
+    tally = common.simulate([40, 30, 20, 10], 1)
+    assert uldp.inference.total(tally, [1, 3]) == uldp.inference.total(tally, ["1", "3"])
 
 
 def test_targets_by_labels_are_those_of_the_values():

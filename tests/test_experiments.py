@@ -499,7 +499,10 @@ def test_an_interruption(monkeypatch, capsys):
 
     monkeypatch.setattr("uldp.paper.experiments.command.reproduce", interrupt)
     assert command_line.main(["reproduce", "fig5"]) == 130
-    assert "the same command goes on from here" in capsys.readouterr().err
+    assert capsys.readouterr().err == "Stopped; the same command goes on from here.\n"
+    monkeypatch.setattr("uldp.survey.commands.Survey.load", interrupt)
+    assert command_line.main(["describe", "survey.json"]) == 130
+    assert capsys.readouterr().err == "Stopped.\n"
 
 
 # --- without the extra ---------------------------------------------------------------------------

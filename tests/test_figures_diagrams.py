@@ -95,7 +95,7 @@ def test_the_bits_of_a_urap_are_filled_up_to_their_probability() -> None:
     for symbol, value, times in (
         ("θ", theta, 1),
         ("$d_1$", d1, 7),
-        ("$1-d_2$", shown, 1),
+        (r"$1\!-\!d_2$", shown, 1),
     ):
         assert texts(ax).count(symbol) == texts(ax).count(f"{value:.3f}".removeprefix("0")) == times
 

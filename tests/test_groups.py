@@ -184,11 +184,14 @@ def test_strata_by_hand():
     assert table.estimate[1] == pytest.approx(T)
     variance = 0.25**2 * 0.1 * 0.9 / 39 + 0.75**2 * 0.5**2 / 9
     assert table.standard_error[1] == pytest.approx(math.sqrt(variance))
-    largest, z = 0.75 * 50 / 10, stats.norm.ppf(0.975)
-    for end, sign in ((table.low[1], -1), (table.high[1], 1)):
-        away = abs(T - end) - 0.5 * largest / 50
-        assert away == pytest.approx(z * math.sqrt((largest * end - end**2) / 50))
-        assert (end - T) * sign > 0
+    largest = 0.75 * 50 / 10
+    for confidence in (0.95, 0.8):
+        found = inference.stratified(tallies, {"south": 0.75, "north": 0.25}, confidence)
+        z = stats.norm.ppf((1 + confidence) / 2)
+        for end, sign in ((found.low[1], -1), (found.high[1], 1)):
+            away = abs(T - end) - 0.5 * largest / 50
+            assert away == pytest.approx(z * math.sqrt((largest * end - end**2) / 50))
+            assert (end - T) * sign > 0
     series = pd.Series([0.25, 0.75], index=["north", "south"])[::-1]
     assert inference.stratified(tallies, series).to_pandas().equals(table.to_pandas())
     alone = inference.stratified({"north": tallies["north"], "south": tallies["south"]}, [1, 0])

@@ -239,6 +239,16 @@ def test_mechanisms_are_equal_if_their_laws_and_files_are(epsilon):
     assert equal > 10
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 73.0, 74.0, 100.0])
+def test_the_papers_theta_comes_back_from_its_number(epsilon):
+    """Also where it is rounded to 1, which is no other θ."""
+    one = uldp.UtilityOptimizedRappor(uldp.Domain(3, sensitive=[0, 1]), epsilon)
+    again = dataclasses.replace(one, theta=one.theta)
+    assert again == one
+    assert not again.own_entries()
+    assert again._log_odds == epsilon / 2
+
+
 def test_another_epsilon_keeps_the_number_theta():
     one = uldp.UtilityOptimizedRappor(uldp.Domain(3, [0]), 1.0)
     kept = dataclasses.replace(one, epsilon=2.0)

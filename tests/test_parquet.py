@@ -727,7 +727,7 @@ def test_a_file_that_kills_its_reader_costs_no_other(tmp_path):
     assert done.stdout == "6 60 ['2b.parquet']\n"
 
 
-def test_a_file_that_kills_the_workers_of_a_cluster_costs_no_other(tmp_path, monkeypatch):
+def test_a_file_that_kills_the_workers_of_a_cluster_costs_no_other(tmp_path):
     class Killed:
         def exception(self) -> Exception:
             return type("KilledWorker", (Exception,), {})()

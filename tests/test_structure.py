@@ -49,7 +49,8 @@ def levels() -> dict[str, int]:
     level = -1
     for line in picture.strip().splitlines():
         level += bool(line.strip(" |"))
-        for word in re.findall(r"[\w/]+", line)[not line.startswith(" ") :]:
+        words = re.findall(r"[\w/]+", line)
+        for word in words if line.startswith(" ") else words[1:]:
             drawn.setdefault(word.removesuffix("/"), level)
     return drawn
 

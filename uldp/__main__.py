@@ -56,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         print("uldp: this takes more memory than there is", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("Stopped; the same command goes on from here.", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        print("; ".join(["Stopped", *stopped.args]) + ".", file=sys.stderr)
         return INTERRUPTED
     return status
 

@@ -228,6 +228,10 @@ class Domain:
     def _label_type(self) -> type:
         return type(self.labels[0])
 
+    @property
+    def _integers_are_labels(self) -> bool:
+        return self._label_type is int
+
     def _indices_of_strings(self, values: Sequence[Any], name: str) -> NDArray[np.intp]:
         foreign = {type(v) for v in values} - {str, np.str_}
         if foreign:
@@ -439,16 +443,14 @@ def _cells(factors: Mapping[str, Domain]) -> Iterable[tuple[Label, ...]]:
     return product(*(factor.labels for factor in factors.values()))
 
 
-def chosen_values(
-    domain: Domain, values: Any, name: str = "values", secret: bool = False
-) -> NDArray[np.intp]:
+def chosen_values(domain: Domain, values: Any, name: str = "values") -> NDArray[np.intp]:
     """Return the indices of chosen values, given as labels or, if labels are strings, as indices.
 
     Integers may be indices here because the argument selects values: it is not data, in which
     they could be codes.
     """
-    by_index = domain._label_type is str and checks.as_array(values, name).dtype.kind in "iu"
-    return domain.indices(values, name, secret, indices=by_index)
+    integers = checks.as_array(values, name).dtype.kind in "iu"
+    return domain.indices(values, name, indices=integers and not domain._integers_are_labels)
 
 
 def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> Any:
@@ -519,7 +521,7 @@ def _are_labels(domain: Domain, weights: Any, name: str) -> bool:
     if array.ndim != 1 or array.size == 0:
         return False
     if array.dtype.kind in "iu":
-        return domain._label_type is int and array.size != domain.size
+        return domain._integers_are_labels and array.size != domain.size
     return isinstance(array[0], str)
 
 

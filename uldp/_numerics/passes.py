@@ -113,10 +113,10 @@ def _in_numpy(
 
 @cache
 def _compiled() -> Callable[..., None] | None:
-    """Compile `_over_chunks` if Numba is installed."""
+    """Compile `_over_chunks` if there is a Numba that takes this NumPy."""
     try:
         import numba
-    except ModuleNotFoundError:
+    except ImportError:
         return None
     return numba.njit(nogil=True, cache=True)(_over_chunks)
 

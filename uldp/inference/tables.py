@@ -36,10 +36,11 @@ class EstimateTable:
     n : int
         The number of reports.
     confidence : float
-        The confidence of each interval; `intervals` says how often they hold their shares.
+        The confidence of each interval, or, where they are simultaneous, of all together;
+        `intervals` says how often they hold their shares.
     estimate, standard_error, low, high : (k,) ndarray
-        The empirical estimate, its standard error (nan for a single report), and the ends of its
-        interval.
+        The estimate, its standard error (nan for a single report, or a biased estimate), and the
+        ends of the interval of the empirical one.
     remarks : tuple of str
         What a reader must know about the rows.
     called : str
@@ -65,8 +66,8 @@ class EstimateTable:
         """Return all rows as a `pandas.DataFrame`.
 
         Its index holds the labels, under the name "value", or those of each factor of a product;
-        its columns are "sensitive" (bool), "estimate", "standard_error", "low" and "high", as
-        shares of 1.
+        its columns are "sensitive" (bool), "estimate" or "change", "standard_error", "low" and
+        "high", as shares of 1, and those of `further`.
 
         Raises
         ------

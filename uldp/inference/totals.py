@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -147,7 +147,7 @@ def difference(
     if weights is not None:
         first = total(before, weights, confidence)
         second = total(after, weights, confidence)
-        return Total(*map(float, _change(fewest, vars(first).values(), vars(second).values())))
+        return Total(*map(float, _change(fewest, astuple(first), astuple(second))))
     sure = (
         (estimate, standard_errors(tally), *intervals(tally, confidence, simultaneous).T)
         for estimate, tally in zip(estimates, (before, after), strict=True)
@@ -172,7 +172,7 @@ def total_of(tally: Tally, weights: NDArray[np.float64], missed: float) -> Total
 def _ends(
     tally: Tally, weights: NDArray[np.float64], value: float, missed: float
 ) -> NDArray[np.float64]:
-    """Return the ends of the interval of Σ w(x) p(x), for weights of which the largest is 1."""
+    """Return the ends of the interval of Σ w(x) p(x), for weights of about the size of 1."""
     n = tally.n
     decoder = tally.law.decoder
     between = decoder.two_values(weights)

@@ -161,10 +161,8 @@ class Mechanism(Law):
         """Return reports of the mechanism's type, one along the first axis."""
         array = checks.integers(reports, "reports")
         dtype = self.report_dtype
-        if (
-            array.ndim - dtype.ndim not in (0, 1)
-            or array.shape[array.ndim - dtype.ndim :] != dtype.shape
-        ):
+        lead = array.ndim - dtype.ndim
+        if lead not in (0, 1) or array.shape[lead:] != dtype.shape:
             expected = ", ".join(["n", *map(str, dtype.shape)])
             raise ValueError(f"reports must have shape ({expected}), got {array.shape}")
         array = array.reshape(-1, *dtype.shape)

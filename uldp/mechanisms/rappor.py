@@ -49,10 +49,10 @@ class UtilityOptimizedRappor(SetReports):
     theta : float or "optimal", optional
         θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
         θ = 1/2 is optimized unary encoding (Wang et al. 2017), and "optimal" that of the least
-        worst-case l2 loss (see `uldp.mechanisms.theta`), 1 where nothing is sensitive. The field
-        holds the number, which `dataclasses.replace` keeps at another ε; with ``theta=None`` among
-        the changes it is the paper's again. A number that is the paper's θ as a float stands for
-        it.
+        worst-case l2 loss (see `uldp.mechanisms.theta`), 1 where nothing is sensitive, which no
+        file can hold. The field holds the number, which `dataclasses.replace` keeps at another ε,
+        unless it was rounded to 1; with ``theta=None`` among the changes it is the paper's again. A
+        number that is the paper's θ as a float stands for it.
     """
 
     wire_name: ClassVar[str] = "uRAP"
@@ -64,23 +64,23 @@ class UtilityOptimizedRappor(SetReports):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        default = self.epsilon / 2
+        log_odds = default = self.epsilon / 2
+        papers = float(expit(default))
         if self.theta is None:
-            log_odds = default
-            theta = float(expit(log_odds))
+            theta = papers
         elif isinstance(self.theta, str):
             if self.theta != "optimal":
                 raise ValueError(f"theta must be a number, None or 'optimal', got {self.theta!r}")
             log_odds = minimax_log_odds(self.sensitive.size, self.nonsensitive.size, self.epsilon)
             theta = float(expit(log_odds))
+        elif checks.real(self.theta, "theta") == papers:
+            theta = papers
         else:
             theta = checks.open_unit(self.theta, "theta")
             if theta < LEAST_THETA:
                 raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
-            log_odds = float(logit(theta))
         if theta < 1:  # the number alone decides, as in a file, unless it was rounded to 1
-            is_default = theta == float(expit(default))
-            log_odds = default if is_default else float(logit(theta))
+            log_odds = default if theta == papers else float(logit(theta))
         set_fields(self, theta=theta, _chosen=self.theta, _log_odds=log_odds)
 
     def own_entries(self) -> dict[str, Any]:

@@ -25,8 +25,7 @@ class TaggedDomain(Domain):
     The values of X keep their indices 0, ..., k - 1; the bots follow them in the order of the tags.
     Sensitive are the sensitive values of X and all bots. Labels are the values' own as text, and
     "⊥home" for the bot of the tag "home". Where the values of X have integers for labels, an
-    integer is such a label here, too, and never a bot unless X is 0, ..., k - 1; otherwise integers
-    are as in a `Domain`.
+    integer is such a label here, too, and never a bot; otherwise integers are as in a `Domain`.
 
     Parameters
     ----------
@@ -76,10 +75,14 @@ class TaggedDomain(Domain):
         super().__init__(values + bots, [values[x] for x in base.sensitive] + bots)
 
     def _indices(self, values: Any, name: str, by_index: bool) -> NDArray[np.intp]:
-        are_labels = not by_index and isinstance(self.base.labels[0], int)
+        are_labels = not by_index and self._integers_are_labels
         if are_labels and checks.as_array(values, name).dtype.kind in "iu":
             return self.base.indices(values, name)
         return super()._indices(values, name, by_index)
+
+    @property
+    def _integers_are_labels(self) -> bool:
+        return self.base._integers_are_labels
 
     def _place(self, label: object) -> int | None:
         """Return the index of a bot or of a value of X, by its own label or by that as text."""

@@ -28,7 +28,7 @@ from uldp.survey.surveys import MOST_BYTES, Survey, Tallies
 
 __all__ = ["add_survey_commands"]
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+FORMULAS = ("=", "+", "-", "@")
 COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high", "background_error")
 MOST_UNPACKED = 2**34
 """No .gz file may hold more bytes: they need no memory, but time."""

@@ -97,8 +97,8 @@ def read_survey(text: str) -> Content:
 def write_survey(
     id: str,
     questions: Mapping[str, Mechanism],
-    repeat: Mapping[str, Any] | None = None,
-    texts: Mapping[str, str] = MappingProxyType({}),
+    repeat: Mapping[str, Any] | None,
+    texts: Mapping[str, str],
 ) -> str:
     """Return the text of a survey file; `read_survey` checks whether the content is allowed."""
     blocks = []
@@ -106,11 +106,11 @@ def write_survey(
         text = {"text": texts[name]} if name in texts else {}
         own = _own_entries(mechanism)
         entries = {"name": name, **text, **_domain_entries(mechanism.domain), **own}
-        lines = (f"      {_json(key)}: {_json(value)}" for key, value in entries.items())
+        lines = (f"      {as_json(key)}: {as_json(value)}" for key, value in entries.items())
         blocks.append("    {\n" + ",\n".join(lines) + "\n    }")
-    head = f'{{\n  "uldp": {VERSION},\n  "id": {_json(id)},\n'
+    head = f'{{\n  "uldp": {VERSION},\n  "id": {as_json(id)},\n'
     if repeat is not None:
-        head += f'  "repeat": {_json(dict(_repeat(dict(repeat), "repeat")))},\n'
+        head += f'  "repeat": {as_json(dict(_repeat(dict(repeat), "repeat")))},\n'
     return head + '  "questions": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
 
 
@@ -157,7 +157,7 @@ def excerpt(value: object) -> str:
 
 
 def _counts(entry: Any) -> int:
-    """Return how many numbers a tally of a question has, before anything is made of its entry."""
+    """Return about how many numbers a tally of a question has, before its entry is read."""
     if not isinstance(entry, dict):
         return 0
     labels, tags, sizes = (entry.get(key) for key in ("labels", "tags", "sizes"))
@@ -334,8 +334,12 @@ def _array(value: Any, where: str, least: int, most: float = math.inf) -> list[A
     if not isinstance(value, list):
         raise ValueError(f"{where} must be an array, got {excerpt(value)}")
     if not least <= len(value) <= most:
-        allowed = f"{least}" if least == most else f"{least} or more"
-        allowed = allowed if most in (least, math.inf) else f"{least} to {most}"
+        if least == most:
+            allowed = f"{least}"
+        elif most == math.inf:
+            allowed = f"{least} or more"
+        else:
+            allowed = f"{least} to {most}"
         raise ValueError(f"{where} must have {allowed} entries, got {len(value)}")
     return value
 
@@ -367,7 +371,8 @@ def _own_entries(mechanism: Mechanism) -> dict[str, Any]:
     return entries | mechanism.own_entries()
 
 
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
+    """Return a value as JSON, with letters as they are."""
     return json.dumps(value, ensure_ascii=False)
 
 

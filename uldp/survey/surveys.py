@@ -302,7 +302,7 @@ class Survey:
         """Tally the reports of many messages; count what is refused, by reason, and go on.
 
         The messages may come from a generator. What is held in memory is the tallies, the reports
-        if they are kept, and less than a megabyte.
+        if they are kept, and some megabytes.
 
         Parameters
         ----------
@@ -477,10 +477,10 @@ class Tallies(Mapping[str, Tally]):
     def to_json(self) -> str:
         """Return the text of a file of tallies, which includes the text of the survey file."""
         entries = [
-            json.dumps({"question": name, "n": tally.n, "counts": tally.counts.tolist()})
+            survey_file.as_json({"question": name, "n": tally.n, "counts": tally.counts.tolist()})
             for name, tally in self.items()
         ]
-        text = json.dumps(self.survey.to_json())
+        text = survey_file.as_json(self.survey.to_json())
         lines = ",\n    ".join(entries)
         return (
             f'{{\n  "uldp": {wire.VERSION},\n  "survey": {text},\n'

@@ -39,9 +39,12 @@ def add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 def _reproduce(given: argparse.Namespace) -> None:
     settings = chosen(given)
     jobs = extra("joblib").cpu_count() if given.jobs is None else given.jobs
-    with _cluster(given.dask):
-        for table in dict.fromkeys(FIGURES[figure] for figure in given.figures):
-            print(reproduce(table, settings, given.out, jobs))
+    try:
+        with _cluster(given.dask):
+            for table in dict.fromkeys(FIGURES[figure] for figure in given.figures):
+                print(reproduce(table, settings, given.out, jobs))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the same command goes on from here") from None
 
 
 @contextmanager

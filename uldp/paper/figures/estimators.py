@@ -50,7 +50,7 @@ class Climb:
     solver: Curve = ((), ())
 
 
-def climbs(panels: Mapping[str, Climb], lowest: float, columns: int = 3) -> NDArray[Any]:
+def climbs(panels: Mapping[str, Climb], lowest: float) -> NDArray[Any]:
     """Draw distances from the optimum over passes, for all reports, on logarithmic axes.
 
     A band reaches from EM's distance up to its certificate; the solver goes down in steps.
@@ -61,16 +61,15 @@ def climbs(panels: Mapping[str, Climb], lowest: float, columns: int = 3) -> NDAr
         By the title of the panel.
     lowest : float
         Where the vertical axis ends, in nats; smaller distances are drawn there.
-    columns : int
-        The number of panels in a row.
 
     Returns
     -------
     (number of panels,) ndarray of Axes
     """
     lowest = checks.positive(lowest, "lowest")
+    columns = min(3, len(panels))
     height = 0.5 + (2.5 if len(panels) == 1 else 2.0) * -(-len(panels) // columns)
-    axes = style.make_axes(len(panels), height, min(columns, len(panels)), sharey=True)
+    axes = style.make_axes(len(panels), height, columns, sharey=True)
     for ax, (title, climb) in zip(axes, panels.items(), strict=True):
         _draw_climb(ax, climb, lowest)
         ax.set_title(title)

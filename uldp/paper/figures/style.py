@@ -560,10 +560,10 @@ def name_axes(axes: Sequence[Axes] | NDArray[Any], xlabel: str, ylabel: str) -> 
     figure.arrange(WIDE, figure.get_figheight(), figure.columns)
 
 
-def key_above(where: Axes | NDArray[Any], looks: Mapping[str, Look], columns: int = 1) -> None:
+def key_above(where: Axes | NDArray[Any], looks: Mapping[str, Look]) -> None:
     """Draw a key above the panels, where names have no place at the things themselves."""
     handles = [Line2D([], [], label=name, **look) for name, look in looks.items()]
-    options: Look = {"loc": "outside upper left", "ncols": columns, "frameon": False}
+    options: Look = {"loc": "outside upper left", "frameon": False}
     picture(where).legend(handles=handles, **options)
 
 
