@@ -1,5 +1,6 @@
 """Files of reports: what is written is tallied, once, whatever happens to files and workers."""
 
+import contextlib
 import errno
 import os
 import runpy
@@ -23,6 +24,7 @@ import uldp
 from uldp import Survey, Tallies, __main__ as command_line
 from uldp.survey import parquet
 from uldp.survey.parquet import Collection, FileError, tally_file, tally_files, write_reports
+from uldp.survey.parquet_pages import pages
 
 DOMAIN = uldp.Domain(["no", "café", "yes", "?"], sensitive=["yes", "no"])
 MECHANISM = uldp.UtilityOptimizedRappor(DOMAIN, 0.1)
@@ -71,7 +73,8 @@ def write_by_hand(path: Path, kind: pa.DataType, rows: list, **others: pa.Array)
     columns = {"report": pa.array(rows, kind), **others}
     fields = [pa.field(name, column.type, nullable=False) for name, column in columns.items()]
     table = pa.table(list(columns.values()), schema=pa.schema(fields, metadata=metadata))
-    pq.write_table(table, path, compression="none")
+    is_number = pa.types.is_integer(kind)
+    pq.write_table(table, path, compression="none", use_dictionary=is_number)
     return path
 
 
@@ -464,7 +467,7 @@ def test_the_size_that_a_page_names_takes_no_memory(tmp_path):
     honest, forged = (b"\x15" + 2 * (varint(n) + b"\x15") for n in (400, 2**31 - 39))
     assert content.count(honest) == 1
     (tmp_path / "forged").write_bytes(content.replace(honest, forged))
-    assert "damaged" in rejection(tmp_path / "forged")
+    assert rejection(tmp_path / "forged") == "is not as reports are written: a page is cut"
     assert peak_of_tallying(tmp_path / "forged", SURVEY) < 64
 
 
@@ -485,6 +488,77 @@ def test_what_is_packed_is_not_unpacked(tmp_path, packed):
     del column, table
     assert rejection(tmp_path / "packed", survey).startswith("must be neither compressed nor")
     assert peak_of_tallying(tmp_path / "packed", survey) < 64
+
+
+def test_a_page_that_is_encoded_unlike_the_footer_says_is_refused(tmp_path):
+    """Its header could name any number of values: gigabytes, in less than a thousand bytes."""
+    path = tmp_path / "forged"
+    rows = pa.array([b"\1\0", b"\2\0"], pa.binary(2))
+    metadata = {"uldp": "2", "uldp.survey": SURVEY.digest, "uldp.question": "1"}
+    field = pa.field("report", rows.type, nullable=False)
+    table = pa.table([rows], schema=pa.schema([field], metadata=metadata))
+    options = {"use_dictionary": False, "compression": "none"}
+    pq.write_table(table, path, column_encoding={"report": "DELTA_BYTE_ARRAY"}, **options)
+    said, footer = b"\x19\x25\x06\x0e", b"\x19\x25\x06\x00"  # RLE and the other, a list of two
+    assert path.read_bytes().count(said) == 1
+    path.write_bytes(path.read_bytes().replace(said, footer))
+    assert pq.read_metadata(path).row_group(0).column(0).encodings == ("RLE", "PLAIN")
+    assert rejection(path) == "is not as reports are written: a page has the encoding 7"
+
+
+def test_only_integers_have_a_dictionary(tmp_path):
+    """Otherwise a few bytes stand for many long reports."""
+    path = write_by_hand(tmp_path / "plain", pa.binary(2), [b"\1\0"] * 9)
+    pq.write_table(pq.read_table(path), tmp_path / "listed", compression="none")
+    expected = "is not as reports are written: a dictionary of what are no integers"
+    assert rejection(tmp_path / "listed") == expected
+
+
+def test_long_reports_of_several_groups_are_read(tmp_path):
+    """Each group of rows holds fewer than a thousand of them."""
+    law = uldp.Rappor(uldp.Domain(100_000), 1.0)
+    survey = survey_of(law)
+    reports = law.privatize(np.zeros(700, dtype=int), 1)
+    write_reports(survey, "q", reports, tmp_path / "reports")
+    assert pq.read_metadata(tmp_path / "reports").num_row_groups == 3
+    assert tally_file(survey, tmp_path / "reports").tallies["q"] == law.tally(reports)
+
+
+PLAIN_PAGE = bytes.fromhex("15 00 15 08 15 08 2c 15 04 15 00 15 06 15 06 00 00") + b"\1\0\2\0"
+"""A page of data: 4 bytes, of 2 plain values."""
+
+
+def test_the_headers_of_pages_are_read():
+    assert [*pages(2 * PLAIN_PAGE)] == 2 * [(False, 0, 2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (PLAIN_PAGE[:5], "the header of a page is cut"),
+        (PLAIN_PAGE[:-1], "a page is cut"),
+        (PLAIN_PAGE.replace(b"\x15\x08\x15\x08", b"\x15\x08\x15\x06"), "a page is compressed"),
+        (b"\x15\x00\x05\x02\x00" + PLAIN_PAGE[2:], "field 1 comes twice"),
+        (b"\x15" + b"\xff" * 10 + PLAIN_PAGE[2:], "a number is too long"),
+        (b"\x19" + PLAIN_PAGE, "a field is of type 9"),
+        (b"\x1c" * 9, "it is too deep"),
+        (PLAIN_PAGE.replace(b"\x2c\x15\x04", b"\x2c\x15\x03"), "does not say what is in it"),
+        (b"\x15\x06" + PLAIN_PAGE[2:], "neither of data nor a dictionary"),
+    ],
+)
+def test_headers_that_are_none_are_refused(found, message):
+    with pytest.raises(ValueError, match=message):
+        [*pages(found)]
+
+
+def test_no_bytes_harm_the_reader_of_headers():
+    rng = np.random.default_rng(1)
+    for _ in range(20_000):
+        found = bytearray(3 * PLAIN_PAGE)
+        for place in rng.integers(len(found), size=rng.integers(1, 5)):
+            found[place] = rng.integers(256)
+        with contextlib.suppress(ValueError):
+            assert sum(page.size for page in pages(bytes(found))) <= len(found)
 
 
 def test_groups_of_few_or_of_too_many_rows(tmp_path):

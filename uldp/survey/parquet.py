@@ -14,7 +14,8 @@ that another cannot make again; collections add up in any order, and each goes i
 
 A file is read a row group at a time, and `write_reports` makes these of 4 MB at most. What could
 take more memory than the file is long is refused before it is read: compression, encodings that
-`write_reports` does not use, and row groups of more than 32 MB or beyond the end of the file.
+`write_reports` does not use, in the footer or in the headers of pages, and row groups of more than
+32 MB or beyond the end of the file.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp.mechanisms import Mechanism
+from uldp.survey.parquet_pages import pages
 from uldp.survey.survey_file import excerpt
 from uldp.survey.surveys import Survey, Tallies, empty_tally, tally_of_possible
 from uldp.survey.wire import wire_dtype, wire_rows
@@ -60,6 +62,8 @@ BYTES_OF_GROUP = 1 << 22
 MOST_BYTES_OF_GROUP = 1 << 25
 LEAST_ROWS_OF_GROUP = 1 << 10
 ENCODINGS = {"PLAIN", "RLE", "BIT_PACKED", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}
+PLAIN, DICTIONARY = 0, (2, 8)  # encodings of pages
+BYTES_OF_INTEGER = 4
 REPORTS_OF_FILE = 1 << 20
 BYTES_AT_ONCE = 1 << 20
 FILES_AT_ONCE = 256
@@ -139,7 +143,7 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
             parquet.write_table(
                 pa.table([column], schema=schema),
                 file,
-                row_group_size=max(1, BYTES_OF_GROUP // (rows[:1].nbytes or 1)),
+                row_group_size=_rows_of_group(wire_dtype(survey.questions[question])),
                 use_dictionary=rows.ndim == 1,
                 compression="none",
                 write_page_checksum=True,
@@ -182,8 +186,10 @@ def tally_file(survey: Survey, path: AnyPath, max_reports: int = REPORTS_OF_FILE
                 source, buffer_size=0, pre_buffer=False, page_checksum_verification=True
             )
             name = _question(path, file.schema_arrow, survey)
-            _check_groups(path, file.metadata, os.fstat(source.fileno()).st_size)
             mechanism = survey.questions[name]
+            layout = wire_dtype(mechanism)
+            size = os.fstat(source.fileno()).st_size
+            _check_groups(path, file.metadata, size, _rows_of_group(layout))
             tally = empty_tally(mechanism)
             impossible = 0
             promised = file.metadata.num_rows
@@ -192,6 +198,8 @@ def tally_file(survey: Survey, path: AnyPath, max_reports: int = REPORTS_OF_FILE
                     f"file {str(path)!r} holds too many reports: {promised}, but max_reports is "
                     f"{most}"
                 )
+            for group in range(file.metadata.num_row_groups):
+                _check_pages(path, source, file.metadata.row_group(group), layout)
             rows = max(1, BYTES_AT_ONCE // mechanism.report_dtype.itemsize)
             for batch in file.iter_batches(batch_size=rows, use_threads=False):
                 reports = _as_rows(batch.column(COLUMN), mechanism)
@@ -417,9 +425,14 @@ def _opened(path: AnyPath) -> BinaryIO:
         raise FileError(f"file {str(path)!r} is no regular file") from None
 
 
-def _check_groups(path: AnyPath, metadata: Any, size: int) -> None:
+def _rows_of_group(layout: np.dtype[Any]) -> int:
+    """Return how many reports `write_reports` puts into a group of rows."""
+    return BYTES_OF_GROUP // max(1, layout.itemsize) or 1
+
+
+def _check_groups(path: AnyPath, metadata: Any, size: int, rows: int) -> None:
     """Refuse what can take more memory or time than the file is long."""
-    if metadata.num_row_groups > 1 + metadata.num_rows // LEAST_ROWS_OF_GROUP:
+    if metadata.num_row_groups > 1 + metadata.num_rows // min(rows, LEAST_ROWS_OF_GROUP):
         raise FileError(
             f"file {str(path)!r} has too many row groups: {metadata.num_row_groups} for "
             f"{metadata.num_rows} reports"
@@ -436,6 +449,36 @@ def _check_groups(path: AnyPath, metadata: Any, size: int) -> None:
                 f"file {str(path)!r} must have row groups of at most {MOST_BYTES_OF_GROUP} bytes, "
                 f"which are in it, got {column.total_compressed_size}"
             )
+
+
+def _check_pages(path: AnyPath, source: BinaryIO, group: Any, layout: np.dtype[Any]) -> None:
+    """Refuse pages that are not as the footer says, and those that could stand for more bytes.
+
+    A page of plain values is as long as these; only integers, which are few, have a dictionary.
+    """
+    column = group.column(0)
+    if not column.num_values:
+        return
+    starts = [column.data_page_offset]
+    if column.has_dictionary_page:
+        starts.append(column.dictionary_page_offset)
+    source.seek(max(min(starts), 0))
+    width = layout.itemsize if layout.shape else BYTES_OF_INTEGER
+    values = 0
+    try:
+        for page in pages(source.read(column.total_compressed_size)):
+            is_plain = page.encoding == PLAIN or page.is_dictionary
+            if page.encoding != PLAIN and (layout.shape or page.encoding not in DICTIONARY):
+                raise ValueError(f"a page has the encoding {page.encoding}")
+            if page.is_dictionary and layout.shape:
+                raise ValueError("a dictionary of what are no integers")
+            if is_plain and page.size != page.values * width:
+                raise ValueError(f"{page.values} plain values have {page.size} bytes")
+            values += 0 if page.is_dictionary else page.values
+        if values != column.num_values:
+            raise ValueError(f"pages of {values} values instead of {column.num_values}")
+    except ValueError as error:
+        raise FileError(f"file {str(path)!r} is not as reports are written: {error}") from None
 
 
 def _columns(schema: pa.Schema) -> str:
