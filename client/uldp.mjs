@@ -16,7 +16,7 @@ const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"];
 const FRACTIONS = ["epsilon", "theta"];
 const ONCE = { keep: "first", rounds: 1, reports: 1 };
 const NOT_IN_TEXT =
-  /[\p{Cc}\p{Cs}\p{NChar}\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
+  /[\p{Cc}\p{Cs}\p{NChar}\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffc\u{e0000}-\u{e007f}]/u;
 const INVISIBLE = new RegExp(
   "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u2800\u3164" +
     "\ufe00-\ufe0f\uffa0\ufff0-\ufff8\u{13430}-\u{1343f}\u{16fe4}\u{1bca0}-\u{1bca3}\u{1d159}" +
@@ -24,7 +24,8 @@ const INVISIBLE = new RegExp(
   "gu",
 );
 const LENGTH = /^.{1,500}$/su; // in code points
-const QUOTATION_MARKS = /[\u201c-\u201f]/;
+const QUOTATION_MARKS =
+  /[\u02ba\u02ee\u201c-\u201f\u275d\u275e\u301d-\u301f]|['\u2018-\u201b]{2}/;
 const JSON_TOKENS = /"(?:[^"\\]+|\\.)*"|[^\s"[\]{}:,]+|[[\]{}:,]/g;
 
 /** What is wrong with a survey, an answer or a secret map. It names the place, never the value. */
@@ -175,6 +176,7 @@ class Survey {
     this.questions = entries.map((entry, number) => new Question(entry, number));
     this.#questions = new Map(this.questions.map((question) => [question.name, question]));
     checkDifferent(this.questions.map(({ name }) => name), "the names of questions");
+    checkDifferent(this.questions.flatMap(({ text }) => text ?? []), "the texts of questions");
     const counts = this.questions.reduce((sum, { size, rows }) => sum + size * rows, 0);
     if (counts > MOST_COUNTS) throw refusal("questions", `of ${MOST_COUNTS} counts in all`);
     const { reports } = this.repeat ?? ONCE;
@@ -565,7 +567,9 @@ function checkDifferent(values, where) {
 function foldedText(value) {
   if (typeof value === "number") return value;
   const letters = value.replace(INVISIBLE, "").normalize("NFKC");
-  const spaced = letters.replace(/[ \u1680]+/g, " ").replace(/^ | $/g, "");
+  const dashed = letters.replace(/[\u2010-\u2015\u2212]/g, "-");
+  const plain = dashed.replace(/[\u02bc\u2018\u2019\u201b]/g, "'");
+  const spaced = plain.replace(/[ \u1680]+/g, " ").replace(/^ | $/g, "");
   return [...spaced].map((letter) => letter.toLowerCase()).join("");
 }
 

@@ -1196,7 +1196,8 @@ def test_strings_that_are_alike_are_the_same_in_both_readers():
         if unicodedata.category(letter) != "Cn" and not survey_file.NOT_IN_TEXT.search(letter):
             groups[look(letter)].append(letter)
     blank = groups.pop("")
-    blank += [letter for quote in "\u201c\u201d\u201e\u201f" for letter in groups.pop(quote)]
+    quotes = "\u02ba\u02ee\u201c\u201d\u201e\u201f\u275d\u275e\u301d\u301e\u301f"
+    blank += [letter for quote in quotes for letter in groups.pop(quote)]
     law = {"sensitive": [], "mechanism": "RR", "epsilon": 1}
 
     def survey(labels: list[str]) -> str:

@@ -107,9 +107,7 @@ def test_the_default_theta_is_not_written_and_fits_any_epsilon():
         math.exp(-150), rel=1e-12
     )
     best = uldp.UtilityOptimizedRappor(DOMAIN, 300.0, "optimal")
-    with pytest.raises(
-        ValueError, match=r"questions\[0\]: theta must lie strictly between 0 and 1"
-    ):
+    with pytest.raises(ValueError, match=r"questions\['uRAP'\] must be as its file says"):
         Survey("θ", {"uRAP": best})
 
 

@@ -348,13 +348,22 @@ def refused_surveys() -> list[dict[str, str]]:
         ),
         asked("labels look alike", labels=["very good", "very  good"], sensitive=[]),
         asked("a label is not seen", labels=["good", "fair", "bad", "\u2800"]),
-        asked("a label has quotation marks", labels=["good", "fair", "bad", "a\u201d, \u201cb"]),
+        *(
+            asked("a label has quotation marks", labels=["good", "fair", "bad", wrong])
+            for wrong in (
+                "a\u201d, \u201cb",
+                "a\u2019\u2019, \u2018\u2018b",
+                "a\u02ee, \u275db",
+            )
+        ),
+        asked("labels look alike", labels=["18-29", "18\u201029"], sensitive=[]),
+        asked("labels look alike", labels=["don't", "don\u2019t"], sensitive=[]),
         asked("a string is too long", labels=["good", "fair", "bad", "a" * 501]),
         asked("labels look alike", labels=["caf\xe9", "cafe\u0301"], sensitive=[]),
         asked("tags look alike", tags=["home", "HOME"]),
         *(
             asked("a character is not of text", labels=["good", "fair", "bad", f"a{wrong}"])
-            for wrong in "\u2028\u202e\u2066\ufeff\ufdd0\U0001ffff\U000e0041"
+            for wrong in "\u2028\u202e\u2066\ufeff\ufffc\ufdd0\U0001ffff\U000e0041"
         ),
         *(
             asked("factors do not fit", factors=wrong)

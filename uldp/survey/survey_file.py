@@ -32,7 +32,7 @@ MOST_CHARACTERS = 500
 SHOWN_CHARACTERS = 100
 NONCHARACTERS = "".join(chr(end) + chr(end + 1) for end in range(0xFFFE, 0x110000, 0x10000))
 NOT_IN_TEXT = re.compile(
-    "[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\ufffb"
+    "[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\ufffc"
     "\U000e0000-\U000e007f" + NONCHARACTERS + "]"
 )
 INVISIBLE = re.compile(
@@ -41,7 +41,11 @@ INVISIBLE = re.compile(
     "\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
 )
 WHITE_SPACE = re.compile("[ \u1680]+")
-QUOTATION_MARKS = re.compile("[\u201c-\u201f]")
+QUOTATION_MARKS = re.compile(
+    "[\u02ba\u02ee\u201c-\u201f\u275d\u275e\u301d-\u301f]|['\u2018-\u201b]{2}"
+)
+DASHES = re.compile("[\u2010-\u2015\u2212]")
+APOSTROPHES = re.compile("[\u02bc\u2018\u2019\u201b]")
 
 KIND_OF_NAME = {kind.wire_name: kind for kind in KINDS if kind.wire_name}
 OWN_FIELDS = {
@@ -90,6 +94,7 @@ def read_survey(text: str) -> Content:
         if "text" in entry:
             texts[name] = _text(entry["text"], f"{where}.text")
     _check_different(questions, "the names of questions")
+    _check_different(texts.values(), "the texts of questions")
     repeat = _repeat(file["repeat"], "repeat") if "repeat" in file else None
     return Content(_text(file["id"], "id"), questions, repeat, texts)
 
@@ -280,7 +285,7 @@ def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
             raise ValueError(f"{where} must lie within 2^53, got {excerpt(label)}")
         if isinstance(label, str) and QUOTATION_MARKS.search(_text(label, where)):
             raise ValueError(
-                f"{where} must have none of the quotation marks “ ” „ ‟, in which pages put them, "
+                f"{where} must have no double quotation marks, in which pages put them, "
                 f"got {excerpt(label)}"
             )
         labels.append(label)
@@ -307,7 +312,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _check_different(values: Iterable[Label], where: str) -> None:
-    """Refuse two strings that differ in case, code, white space or what is not seen, and blanks."""
+    """Refuse two strings that look alike, in the sense of the format, and those that are blank."""
     first: dict[Label, Label] = {}
     for value in values:
         look = _look(value) if isinstance(value, str) else value
@@ -323,6 +328,7 @@ def _check_different(values: Iterable[Label], where: str) -> None:
 
 def _look(text: str) -> str:
     letters = unicodedata.normalize("NFKC", INVISIBLE.sub("", text))
+    letters = APOSTROPHES.sub("'", DASHES.sub("-", letters))
     return "".join(letter.lower() for letter in WHITE_SPACE.sub(" ", letters).strip(" "))
 
 
