@@ -214,14 +214,39 @@ def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path, capsys, monkey
 
 
 def test_no_text_of_a_table_is_a_formula(tmp_path, capsys):
-    domain = uldp.Domain(["=1+1", "+2", "-3", "@x", " =4", "plain"], sensitive=["=1+1"])
+    labels = ["=1+1", "+2", "-3", "@x", " =4", "\xa0=5", "＝6", "a;=1+1;b", "plain"]
+    domain = uldp.Domain(labels, sensitive=["=1+1"])
     survey = Survey("s", {"=q": uldp.UtilityOptimizedRR(domain, 1.0)})
     tallies = Tallies(survey, {"=q": survey.questions["=q"].tally([0, 1, 2])})
     (tmp_path / "tallies.json").write_bytes(tallies.to_json().encode())
     _, out, _ = run(capsys, "estimate", tmp_path / "tallies.json", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["value"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "' =4", "plain"]
+    assert [row["value"] for row in rows] == [*(f"'{label}" for label in labels[:7]), *labels[7:]]
+    assert '"a;=1+1;b",' in out  # one cell, also where cells are apart by semicolons
     assert {row["question"] for row in rows} == {"'=q"}
+
+
+def test_a_name_is_no_option_and_no_code_for_the_terminal(tmp_path, capsys, sent):
+    SURVEY.read(sent["mood"]).tallies.save(tmp_path / "a")
+    kept = (tmp_path / "a").read_bytes()
+    status, _, err = run(capsys, "add", tmp_path / "a", f"--out={tmp_path / 'a'}")
+    assert status == 2
+    assert "FILE must not begin with a minus, got '--out=" in err
+    assert (tmp_path / "a").read_bytes() == kept
+    with pytest.raises(SystemExit):
+        run(capsys, "estimate", tmp_path / "a", "--\x1b[31mx")
+    assert "unrecognized arguments: --\\x1b[31mx\n" in capsys.readouterr().err
+
+
+def test_what_is_read_is_not_written_over(tmp_path, capsys, sent):
+    (tmp_path / "survey.json").write_bytes(SURVEY.to_json().encode())
+    (tmp_path / "all").write_bytes(b"".join(sent["mood"]))
+    for out in ("all", "survey.json"):
+        words = "tally", "--out", tmp_path / out, tmp_path / "survey.json", tmp_path / "all"
+        status, _, err = run(capsys, *words)
+        assert status == 2
+        assert "--out must not be a file that is read" in err
+    assert (tmp_path / "all").read_bytes() == b"".join(sent["mood"])
 
 
 def test_estimates_of_a_tagged_question_say_what_they_are(tmp_path, capsys):
@@ -485,9 +510,9 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert blocks[1].splitlines()[:7] == [
         "How are you?",
         "  UtilityOptimizedRR, ε = 1, 3 values",
-        "  protected: fair",
+        "  protected: “fair”",
         "    a suspicion of 50% of one of them becomes at most 74%",
-        '  not protected: good, or so; so "lala"',
+        '  not protected: “good, or so”; “so "lala"”',
         "    one of them is revealed with the chance 64%",
         "    if it stays the same, in 2 reports at least once with 87%",
     ]
@@ -499,9 +524,9 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert " 0 points" not in out
     assert "not protected" not in blocks[2]
     assert "at most 63%" in blocks[2]
-    assert "protected: nothing\n  not protected: 0; 1; 2" in blocks[3]
-    assert "18; 19 and 10 more\n    one of them is revealed with the chance 100%" in blocks[3]
-    assert "protected: fair; ⊥home\n" in blocks[4]
+    assert "protected: nothing\n  not protected: “0”; “1”; “2”" in blocks[3]
+    assert "“18”; “19” and 10 more\n    one of them is revealed with the chance 100%" in blocks[3]
+    assert "protected: “fair”; “⊥home”\n" in blocks[4]
     assert blocks[5] == "In all a person tells ε = 9.5 in 5 rounds.\n"
     assert survey.epsilon == 2 * (1 + 0.5 + 3 + 0.25)
     assert Survey("once", questions).epsilon == 4.75

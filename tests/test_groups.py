@@ -174,6 +174,14 @@ def test_mean_squares_of_a_stratum_are_bounded():
             assert law.decoder.null_variances[x] == pytest.approx(largest)
 
 
+def test_the_name_of_a_factor_is_text_in_a_notebook():
+    factor = "<img src=x>"
+    cells = uldp.Domain.product(**{factor: ["a", "b"], "drug": ["no", "yes"]})
+    tally = uldp.RandomizedResponse(cells, 1.0).simulate([9, 9, 9, 9], 1)
+    shown = inference.marginal(tally, factor)._repr_html_()
+    assert "<th>&lt;img src=x&gt;</th>" in shown
+
+
 def test_strata_by_hand():
     """Two regions of noise-free answers: the score interval of the weighted share."""
     law = uldp.RandomizedResponse(uldp.Domain(["no", "yes"]), 300.0)

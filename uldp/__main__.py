@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import NoReturn
 
 from uldp.paper.experiments.command import add_reproduce
 from uldp.survey.commands import add_survey_commands
@@ -24,11 +25,17 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
+class Parser(argparse.ArgumentParser):
+    """One whose errors show what is not printed, such as a code for the terminal, as an escape."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and exit with 2."""
+        super().error("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    top = argparse.ArgumentParser(
-        prog="uldp", description="Surveys, and the experiments of the paper."
-    )
+    top: argparse.ArgumentParser = Parser(prog="uldp", description="Surveys, and the experiments of the paper.")
     top.add_argument("--version", action="version", version=f"uldp {version('uldp')}")
     commands = top.add_subparsers(required=True, metavar="command")
     add_survey_commands(commands)

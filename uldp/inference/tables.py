@@ -94,7 +94,7 @@ class EstimateTable:
         return "\n".join([*lines, *self._left_out()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in [self.called, *self._names])
+        head = "".join(f"<th>{escape(name)}</th>" for name in [self.called, *self._names])
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n"
             for row in self._rows()

@@ -7,6 +7,7 @@ import csv
 import gzip
 import os
 import sys
+import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ __all__ = ["add_survey_commands"]
 
 FORMULAS = ("=", "+", "-", "@")
 COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high", "background_error")
-MOST_UNPACKED = 2**34
+MOST_UNPACKED = 2**30
 """No .gz file may hold more bytes: they need no memory, but time."""
 MOST_NAMED = 20
 UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
@@ -86,11 +87,17 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         commands,
         "add",
         "add up the counts of several files",
-        "Add up tallies of one survey, of different messages, and write the sums as JSON.",
+        "Add up tallies of one survey, of different messages, and write the sums as JSON. Options "
+        "stand before the files.",
         "uldp add --out sum.json monday.json tuesday.json",
     )
     add.set_defaults(run=_add)
-    add.add_argument("tallies", nargs="+", metavar="TALLIES", help="what the command tally wrote")
+    add.add_argument(
+        "tallies",
+        nargs=argparse.REMAINDER,
+        metavar="TALLIES",
+        help="what the command tally wrote; nothing here is an option",
+    )
     for command in (tally, add):
         command.add_argument("--out", type=Path, metavar="FILE", help="where to write (the output)")
     estimate = _command(
@@ -200,13 +207,17 @@ def _percent(share: float) -> str:
 
 def _named(labels: Sequence[object]) -> str:
     more = len(labels) - MOST_NAMED
-    return "; ".join(map(str, labels[:MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    shown = "; ".join(f"“{label}”" for label in labels[:MOST_NAMED])
+    return shown + (f" and {more:,} more" if more > 0 else "")
 
 
 def _tally(given: argparse.Namespace) -> int | None:
     survey = Survey.load(given.survey)
     most = checks.nonnegative(given.most_refused, "--most-refused", most=1)
     longest = survey.longest_message(given.max_reports)
+    for name in (given.survey, *given.files):
+        if given.out and given.out.exists() and name != "-" and given.out.samefile(name):
+            raise ValueError(f"--out must not be a file that is read, got {str(name)!r}")
     refused: Counter[wire.Reason] = Counter()
     by_file: dict[str, Counter[wire.Reason]] = {}
     messages = _messages(given.files, longest, refused, by_file)
@@ -240,14 +251,6 @@ def _messages(
 
     Who takes them counts what is refused; when she asks for more, it is put down by file.
     """
-    if not names:
-        raise ValueError("FILE must be one or more, got none")
-    for name in names:
-        if name.startswith("-") and name != "-":
-            raise ValueError(
-                f"FILE must not begin with a minus, got {name!r}: options stand before the survey, "
-                f"and a file of this name is ./{name}"
-            )
     for name, file in _once(names):
         before = refused.copy()
         with _unpacked(name, file) as data:
@@ -258,6 +261,14 @@ def _messages(
 
 def _once(names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
     """Yield each file while it is open; none may be given twice, under whatever names."""
+    if not names:
+        raise ValueError("FILE must be one or more, got none")
+    for name in names:
+        if name.startswith("-") and name != "-":
+            raise ValueError(
+                f"FILE must not begin with a minus, got {name!r}: options stand before what is "
+                f"read, and a file of this name is ./{name}"
+            )
     read: dict[tuple[int, int], str] = {}
     for name in names:
         opened = (
@@ -338,8 +349,8 @@ def _estimate(given: argparse.Namespace) -> None:
 
 
 def _print_csv(tables: dict[str, EstimateTable]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    print(",".join(COLUMNS))
+    writer = csv.writer(sys.stdout, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     for name, table in tables.items():
         added = table.further.get("background_error", [""] * table.domain.size)
         numbers = table.estimate, table.standard_error, table.low, table.high
@@ -351,4 +362,7 @@ def _print_csv(tables: dict[str, EstimateTable]) -> None:
 
 def _as_text(cell: str | int) -> str | int:
     """Put an apostrophe before a text that a spreadsheet would compute."""
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(FORMULAS) else cell
+    if not isinstance(cell, str):
+        return cell
+    seen = unicodedata.normalize("NFKC", cell).strip()
+    return f"'{cell}" if seen.startswith(FORMULAS) else cell

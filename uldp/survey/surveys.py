@@ -676,16 +676,17 @@ def schema() -> dict[str, Any]:
 
 
 def _save(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a file that takes the place of another when it is whole, and has its mode."""
+    """Write a file that takes the place of another when it is whole, and has its mode by then."""
     target = checks.path(path, "path").resolve()
     if target.exists() and not target.is_file():
         target.write_bytes(text.encode())
         return
     part = target.parent / f".{uuid4().hex}.part"
     try:
-        part.write_bytes(text.encode())
+        part.touch()
         if target.exists():
             shutil.copymode(target, part)
+        part.write_bytes(text.encode())
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
