@@ -512,7 +512,7 @@ def second_term_is_constant(tables: Tables) -> DataFrame:
 # terms in all of the methods".
 @claim(
     "Table 1",
-    "the l1 loss is smaller than the sum of the two terms",
+    "the ℓ₁ loss is smaller than the sum of the two terms",
     "sum by loss: above 1",
 )
 def smaller_than_the_sum(tables: Tables) -> DataFrame:

@@ -36,7 +36,8 @@ def show(
     columns = enumerate(zip(*rows, strict=True))
     texts = [j for j, column in columns if all(isinstance(entry, str) for entry in column)]
     html = tabulate(rows, headers, tablefmt, **{"disable_numparse": texts} | options)
-    html = html.replace("ε = ", "ε&nbsp;=&nbsp;").replace("ln k", "ln&nbsp;k")
+    for words in ("ε = ", "ln k", " ± "):
+        html = html.replace(words, words.replace(" ", "&nbsp;"))
     return HTML(html.replace("<table>", '<table class="table table-sm">', 1))
 
 

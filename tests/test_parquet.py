@@ -23,8 +23,8 @@ from pyarrow import parquet as pq
 import uldp
 from uldp import Survey, Tallies, __main__ as command_line
 from uldp.survey import parquet
+from uldp.survey._parquet_pages import pages
 from uldp.survey.parquet import Collection, FileError, tally_file, tally_files, write_reports
-from uldp.survey.parquet_pages import pages
 
 DOMAIN = uldp.Domain(["no", "café", "yes", "?"], sensitive=["yes", "no"])
 MECHANISM = uldp.UtilityOptimizedRappor(DOMAIN, 0.1)

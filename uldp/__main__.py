@@ -35,7 +35,9 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    top: argparse.ArgumentParser = Parser(prog="uldp", description="Surveys, and the experiments of the paper.")
+    top: argparse.ArgumentParser = Parser(
+        prog="uldp", description="Surveys, and the experiments of the paper."
+    )
     top.add_argument("--version", action="version", version=f"uldp {version('uldp')}")
     commands = top.add_subparsers(required=True, metavar="command")
     add_survey_commands(commands)

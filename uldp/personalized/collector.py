@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.fields import set_fields
-from uldp.domain import PerValue, chosen_values, per_value
+from uldp.domain import PerValue, per_value
 from uldp.likelihood import Evidence
 from uldp.mechanisms import Mechanism
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
@@ -73,7 +73,8 @@ class JointLaw:
         """
         checks.instance(domain, "domain", TaggedDomain)
         x = domain.base.indices(values, indices=indices)
-        z = chosen_values(domain, intermediate, "intermediate")
+        by_index = checks.as_array(intermediate, "intermediate").dtype.kind in "iu"
+        z = domain.indices(intermediate, "intermediate", indices=by_index)
         if x.shape != z.shape or x.ndim != 1 or not x.size:
             raise ValueError(
                 "values and intermediate must hold one for each user, got shapes "

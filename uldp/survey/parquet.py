@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp.mechanisms import Mechanism
-from uldp.survey.parquet_pages import pages
+from uldp.survey._parquet_pages import pages
 from uldp.survey.survey_file import excerpt
 from uldp.survey.surveys import Survey, Tallies, empty_tally, tally_of_possible
 from uldp.survey.wire import wire_dtype, wire_rows

@@ -67,7 +67,7 @@ def climbs(panels: Mapping[str, Climb], lowest: float) -> NDArray[Any]:
     (number of panels,) ndarray of Axes
     """
     lowest = checks.positive(lowest, "lowest")
-    columns = min(3, len(panels))
+    columns = max(1, min(3, len(panels)))
     height = 0.5 + (2.5 if len(panels) == 1 else 2.0) * -(-len(panels) // columns)
     axes = style.make_axes(len(panels), height, columns, sharey=True)
     for ax, (title, climb) in zip(axes, panels.items(), strict=True):

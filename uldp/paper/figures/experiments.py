@@ -30,6 +30,7 @@ Loss = Literal["tv", "mse"]
 LABELS: dict[Loss, str] = {"tv": "TV", "mse": "MSE"}
 KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
 MIXED = "empirical and no privacy: lines forecast, dots measured · all others: measured"
+MEASURED = "no privacy: forecast · all others: measured"
 FOUR_ATTRIBUTES = 400
 AT_LN_K = "ε (thick line: ε = ln k)"
 
@@ -107,7 +108,7 @@ def losses_by_epsilon(
         The estimators in their order, for one of the data after the other.
     """
     panels = _by_estimator(table, data, estimators)
-    axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2)
+    axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2, names="start")
     for ax, rows in zip(axes, panels.values(), strict=True):
         ax.axvline(np.log(rows["k"].iloc[0]), color=style.FAINT, linewidth=3, zorder=0)
     return axes
@@ -213,6 +214,7 @@ def _draw(
     log: str = "xy",
     *,
     columns: int | None = None,
+    names: style.End = "end",
 ) -> NDArray[Any]:
     """Draw panels by their titles, in rows of `columns`.
 
@@ -229,11 +231,13 @@ def _draw(
         kinds=KINDS,
         log=log,
         columns=columns,
+        names=names,
         sharey=False,
         height=0.9 + 2.3 * rows,
     )
-    if not all("empirical" in title for title in drawn):
-        style.note(axes, MIXED)
+    of_empirical = ["empirical" in title for title in drawn]
+    if not all(of_empirical):
+        style.note(axes, MIXED if any(of_empirical) else MEASURED)
     for empirical in (True, False):
         alike = [ax for ax in axes if ("empirical" in ax.get_title("left")) == empirical]
         limits = [ax.get_ylim() for ax in alike]
