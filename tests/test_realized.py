@@ -244,10 +244,18 @@ def scripted_bytes(rng, probability, complement, size):
     return rng.numbers(law_of_bytes(realized(probability, complement)), size).astype(np.uint8)
 
 
+USED_BITS = 4
+
+
 @cache
 def law_of_bytes(one: Fraction) -> list[Fraction]:
-    by_ones = [one**ones * (1 - one) ** (8 - ones) for ones in range(9)]
-    return [by_ones[byte.bit_count()] for byte in range(256)]
+    """All bits that a set can use; those above, which must make no difference, all on or off."""
+    law = [Fraction(0)] * 256
+    for used in range(1 << USED_BITS):
+        ones = used.bit_count()
+        for above in (0, 0xFF >> USED_BITS << USED_BITS):
+            law[used | above] = one**ones * (1 - one) ** (USED_BITS - ones) / 2
+    return law
 
 
 def realized_law(mechanism: uldp.Mechanism, value: int) -> list[Fraction]:
@@ -270,6 +278,7 @@ def realized_law(mechanism: uldp.Mechanism, value: int) -> list[Fraction]:
 def test_the_realized_law_is_the_matrix(name, epsilon):
     for domain in domains(3):
         mechanism = MECHANISMS[name](domain, epsilon)
+        assert mechanism.sensitive.size <= USED_BITS
         law = [realized_law(mechanism, value) for value in range(domain.size)]
         assert all(sum(row) == 1 for row in law)
         np.testing.assert_allclose(

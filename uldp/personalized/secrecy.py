@@ -83,9 +83,10 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
     array = checks.as_array(reports, "reports")
     if array.ndim == 0:
         raise ValueError(f"reports must be along the first axis, got a single one, {array}")
-    likelihoods = np.empty((len(array), common.domain.size))
+    different, which = np.unique(array, axis=0, return_inverse=True)
+    likelihoods = np.empty((len(different), common.domain.size))
     for i, likelihood in enumerate(likelihoods):
-        evidence = common.evidence(array[i : i + 1])
+        evidence = common.evidence(different[i : i + 1])
         if evidence.revealed.any():
             likelihood[:] = 0
             likelihood[common.nonsensitive] = evidence.revealed
@@ -96,4 +97,4 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
             levels = common.epsilon if evidence.levels is None else evidence.levels[named]
             likelihood[:] = np.exp(-levels)
             likelihood[common.sensitive[named]] = 1
-    return likelihoods
+    return likelihoods[which]
