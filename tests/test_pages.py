@@ -171,16 +171,6 @@ def loaded(
     return tab, complaints
 
 
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
-def test_page_is_whole(loaded: tuple[Page, list[str]], width: int) -> None:
-    tab, complaints = loaded
-    tab.emulate_media(media="screen")
-    tab.set_viewport_size({"width": width, "height": 900})
-    found = {name: items for name, items in tab.evaluate(DEFECTS).items() if items}
-    assert not complaints
-    assert not found
-
-
 def test_a_chapter_shows_before_it_proves(loaded: tuple[Page, list[str]]) -> None:
     """Question, picture, and no code, fold or table between; an end; no cell wider than its box."""
     tab, _ = loaded
@@ -207,6 +197,16 @@ def test_the_menu_shows_the_current_chapter(loaded: tuple[Page, list[str]]) -> N
         box = current.bounding_box()
         assert box
         assert 0 < box["y"] < 900 - box["height"]
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
+def test_page_is_whole(loaded: tuple[Page, list[str]], width: int) -> None:
+    tab, complaints = loaded
+    tab.emulate_media(media="screen")
+    tab.set_viewport_size({"width": width, "height": 900})
+    found = {name: items for name, items in tab.evaluate(DEFECTS).items() if items}
+    assert not complaints
+    assert not found
 
 
 def test_nothing_is_cut_on_paper(loaded: tuple[Page, list[str]]) -> None:
