@@ -50,6 +50,8 @@ if (window.MathJax) {
 const markStops = () => {
   for (const formula of document.querySelectorAll("div.math mjx-container"))
     formula.tabIndex = formula.scrollWidth > formula.clientWidth ? 0 : -1
+  for (const table of document.querySelectorAll(".pst-scrollable-table-container"))
+    if (table.scrollWidth > table.clientWidth) table.tabIndex = 0 // formulas may have widened it
 }
 addEventListener("load", () => window.MathJax?.startup?.promise.then(markStops))
 addEventListener("resize", markStops)
