@@ -676,17 +676,20 @@ def schema() -> dict[str, Any]:
 
 
 def _save(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a file that takes the place of another when it is whole, and has its mode by then."""
+    """Write a file that takes the place of another when it is whole, and has its mode.
+
+    Until then nobody else reads it, if somebody may not have been able to read the other.
+    """
     target = checks.path(path, "path").resolve()
     if target.exists() and not target.is_file():
         target.write_bytes(text.encode())
         return
     part = target.parent / f".{uuid4().hex}.part"
     try:
-        part.touch()
+        part.touch(0o600 if target.exists() else 0o666)
+        part.write_bytes(text.encode())
         if target.exists():
             shutil.copymode(target, part)
-        part.write_bytes(text.encode())
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
