@@ -898,3 +898,20 @@ def test_an_open_file_is_no_collection_of_messages(tmp_path):
             ASKED.read(file)
         found = ASKED.read(wire.split(file, ASKED.longest_message()))
     assert found.tallies["sure"].n == 2
+
+
+def test_what_takes_the_place_of_a_private_file_is_private_from_the_start(tmp_path, monkeypatch):
+    path = tmp_path / "survey.json"
+    survey = Survey("s", {"q": uldp.RandomizedResponse(uldp.Domain(2), 1.0)})
+    survey.save(path)
+    path.chmod(0o400)
+    modes, write = [], Path.write_bytes
+
+    def noting(part, data):
+        modes.append(part.stat().st_mode & 0o777)
+        return write(part, data)
+
+    monkeypatch.setattr(Path, "write_bytes", noting)
+    survey.save(path)
+    assert modes == [0o600]
+    assert path.stat().st_mode & 0o777 == 0o400
