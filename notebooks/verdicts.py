@@ -47,6 +47,16 @@ class Counts(NamedTuple):
             return HOLDS
         return MOSTLY if 2 * self.yes > decided else DIFFERS
 
+    @property
+    def by_one(self) -> bool:
+        """Whether it would be another if one decided comparison had gone, barely, the other way."""
+        others = []
+        if self.yes:
+            others.append(self._replace(yes=self.yes - 1, no=self.no + 1))
+        if self.no:
+            others.append(self._replace(yes=self.yes + 1, no=self.no - 1))
+        return any(other.word != self.word for other in others)
+
 
 def at_least(table: DataFrame, bound: float = 1.0) -> DataFrame:
     """Return ratios with the factor by which each favours a claim that it is above a bound."""

@@ -48,6 +48,23 @@ def test_the_word_follows_from_the_counts(favours, counts, word) -> None:
     assert found.word == word
 
 
+@pytest.mark.parametrize(
+    ("counts", "by_one"),
+    [
+        ((87, 86, 3, 73), True),
+        ((3, 3, 0, 3), True),
+        ((1, 0, 0, 0), True),
+        ((8, 0, 0, 0), True),
+        ((19, 1, 0, 0), True),
+        ((189, 0, 11, 0), False),
+        ((11, 1, 0, 1), False),
+        ((3, 8, 5, 8), False),
+    ],
+)
+def test_a_verdict_may_hang_on_one_comparison(counts, by_one) -> None:
+    assert v.Counts(*counts).by_one is by_one
+
+
 def test_no_error_decides_and_no_known_error_does_not() -> None:
     assert v.outcomes(comparisons(1.001, 0.999, 1.0, error=0.0)).tolist() == [1, -1, 0]
     assert v.outcomes(comparisons(9.0, 0.1, error=np.nan)).tolist() == [0, 0]
@@ -131,7 +148,7 @@ def test_a_claim_is_all_comparisons_that_its_sentence_names(each, shuffled) -> N
     assert not table.duplicated([name for name in LABELS if name in table]).any()
     assert (table["favour"] > 0).all()
     assert np.isfinite(table["favour"]).all()
-    if each.comparisons is not claims.similar_in_mse:
+    if each.comparisons not in (claims.similar_in_mse, claims.because_not_negative):
         assert np.isfinite(table["error"]).all()
 
 
@@ -151,6 +168,31 @@ def test_comparisons_follow_the_losses(shuffled) -> None:
 def judged() -> dict[int, claims.Judged]:
     """The claims, judged from the tables in the repository."""
     return claims.judge(claims.read_tables(ROOT))
+
+
+@pytest.mark.parametrize("close", [1.05, 1.5])
+def test_another_meaning_of_close_moves_the_verdicts(judged, monkeypatch, close) -> None:
+    """They are those of claims that are written with it."""
+    monkeypatch.setattr(claims, "CLOSE", close)
+    again = claims.judge(claims.read_tables(ROOT))
+    monkeypatch.undo()
+    found = claims.words_with(judged, close)
+    assert found == {number: each.counts.word for number, each in again.items()}
+
+
+def test_a_point_without_any_gain_is_not_for_its_reason(judged) -> None:
+    """Claim 5 asks who makes the gain: with gains of nothing there is none to be made."""
+    tables = claims.read_tables(ROOT)
+    point = ["data", "mechanism", "epsilon"]
+    of = tables["fig5"].set_index([*point, "estimator"])["tv"]
+    table = next(each for each in judged.values() if comparisons_of(each) == "because_not_negative")
+    table = table.comparisons
+    gains = [
+        of[*at, estimator] < of[*at, "empirical"]
+        for *at, estimator in table[[*point, "estimator"]].itertuples(index=False)
+    ]
+    assert 0 < sum(gains) < len(gains)
+    assert not v.outcomes(table)[~np.array(gains)].any()
 
 
 def numbers(judged: dict[int, claims.Judged], word: str) -> list[int]:

@@ -38,9 +38,10 @@ def rows(places: Iterable[str]) -> list[tuple[str, ...]]:
             pictures = [f"{{numref}}`{name}`" for name in figures.split()]
             found = ", ".join(verdicts) or "–"
             table.append((f"**{where}**", shows, found, "", ", ".join(pictures)))
-        for (number, _, says, *_), _, counts in of:
-            cells = ", ".join(map(str, counts[:3]))
-            place = f"{{ref}}`Claim {number} <{label}>`"
+        for claim, _, counts in of:
+            says = f"{claim.says} ({claim.remark})" if claim.remark else claim.says
+            cells = ", ".join(map(str, counts[:3])) + ("; one decides" if counts.by_one else "")
+            place = f"{{ref}}`Claim {claim.number} <{label}>`"
             table.append((where, says, counts.word, cells, place))
     return table
 
