@@ -78,7 +78,7 @@ def test_the_people_that_rr_has_to_ask_are_named() -> None:
     assert f"**{claims['with RAPPOR']} times** as many people" in re.sub(r"\s+", " ", FRONT)
     assert f"{claims['values']} answers, {claims['sensitive']} of them" in FRONT
     urap = uldp.UtilityOptimizedRappor(uldp.paper.datasets.census().domain, 1.0)
-    assert "two of five phones then show another answer" in FRONT
+    assert "of the phones with any other answer two of five then show it" in FRONT
     assert 5 * urap.revealed_share == pytest.approx(2, abs=0.05)
     sensitive = urap.sensitive
     assert "the sensitive ones stay as uncertain as with RAPPOR" in FRONT

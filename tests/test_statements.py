@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "notebooks"))
 
 import claims  # noqa: E402
 
-VERDICTS = {"holds", "needs a reading", "repaired", "sharper"}
+VERDICTS = {"holds", "needs a reading", "fails in a case", "repaired", "sharper"}
 INDEX, ERRATA, WELCOME = (
     (ROOT / "book" / name).read_text(encoding="utf-8")
     for name in ("statements.md", "errata.md", "welcome.md")
@@ -52,11 +52,10 @@ def items() -> list[tuple[str, set[str], str, str]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def judged() -> ModuleType:
-    """The extension that writes the table of the experiments."""
-    path = ROOT / "book" / "_ext" / "judged.py"
-    spec = importlib.util.spec_from_file_location("judged", path)
+def extension(name: str) -> ModuleType:
+    """One of the book's extensions."""
+    path = ROOT / "book" / "_ext" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -65,9 +64,9 @@ def judged() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def experiments(judged: ModuleType) -> list[tuple[str, ...]]:
+def experiments() -> list[tuple[str, ...]]:
     """Rows of the table of the experiments."""
-    return judged.rows(PLACES)
+    return extension("judged").rows(PLACES)
 
 
 def labels() -> dict[str, set[str]]:
@@ -100,7 +99,14 @@ def numbers_of_the_paper(text: str, kind: str) -> set[int]:
 def test_each_numbered_item_of_the_paper_is_there_once(experiments) -> None:
     papers = [paper for paper, *_ in items()]
     papers += {where.strip("*") for where, *_ in experiments if "Figures" not in where}
-    counts = {"Definition": 6, "Proposition": 19, "Theorem": 1, "Table": 4, "Figure": 13}
+    counts = {
+        "Definition": 6,
+        "Proposition": 19,
+        "Theorem": 1,
+        "Lemma": 4,
+        "Table": 4,
+        "Figure": 13,
+    }
     for kind, count in counts.items():
         found = [int(p.split()[1]) for p in papers if p.startswith(f"{kind} ")]
         assert sorted(found) == list(range(1, count + 1)), kind
@@ -144,13 +150,33 @@ def test_numbers_of_arxiv_are_in_one_table() -> None:
 
 def test_repaired_are_those_of_the_errata() -> None:
     wrong_steps = ERRATA.split("## Proofs with a wrong step or a gap\n")[1].split("\n## ")[0]
-    for kind in ("Proposition", "Theorem"):
+    for kind in ("Proposition", "Theorem", "Lemma"):
         repaired = {
             int(paper.split()[1])
             for paper, verdicts, *_ in items()
             if paper.startswith(kind) and "repaired" in verdicts
         }
         assert repaired == numbers_of_the_paper(wrong_steps, kind)
+
+
+def test_what_fails_has_its_case_beside_it() -> None:
+    """And only that: a reading, or a repaired proof, has none."""
+    cases = {paper for paper, says, *_ in ROW.findall(INDEX) if re.search(r" \(case: .+\)$", says)}
+    assert cases == {
+        paper for paper, _, word, *_ in ROW.findall(INDEX) if "fails in a case" in word
+    }
+    fails = ERRATA.split("## Statements that fail in a case\n")[1].split("\n## ")[0]
+    for kind in ("Theorem", "Table"):
+        numbered = {int(paper.split()[1]) for paper in cases if paper.startswith(kind)}
+        assert numbered == numbers_of_the_paper(fails, kind)
+
+
+def test_a_statement_of_a_number_bears_the_verdict_on_it_alone() -> None:
+    """Not also that on a sentence elsewhere in the paper, which leads to it in the table."""
+    badges = extension("stamps").verdicts()
+    for paper, verdicts, role, label in items():
+        if role == "prf:ref" and paper.startswith(("Definition", "Proposition", "Theorem")):
+            assert set(badges[label]) == verdicts, paper
 
 
 def test_each_claim_has_its_counts_and_a_place_that_exists(experiments) -> None:
@@ -166,9 +192,10 @@ def test_each_claim_has_its_counts_and_a_place_that_exists(experiments) -> None:
     assert written == {
         number: (
             each.claim.where,
-            each.claim.says,
+            each.claim.says + (f" ({each.claim.remark})" if each.claim.remark else ""),
             each.counts.word,
-            f"{each.counts.yes}, {each.counts.no}, {each.counts.undecided}",
+            f"{each.counts.yes}, {each.counts.no}, {each.counts.undecided}"
+            + ("; one decides" if each.counts.by_one else ""),
         )
         for number, each in found.items()
     }

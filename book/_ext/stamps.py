@@ -16,15 +16,23 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 TABLE = Path(__file__).parents[1] / "statements.md"
-ROW = re.compile(r"^\| .+ \| .+ \| (.+) \| \{prf:ref\}`([\w-]+)` \|$", re.M)
+ROW = re.compile(r"^\| (.+) \| .+ \| (.+) \| \{prf:ref\}`([\w-]+)` \|$", re.M)
+NUMBERED = ("Definition ", "Proposition ", "Theorem ")
 IN_BRACKETS = re.compile(r"\s*\(([^()]*\b(?:paper|this book)\b[^()]*)\)$")
 
 
 @cache
 def verdicts() -> dict[str, list[str]]:
-    """Return the verdicts on each statement that the table leads to, by its label."""
+    """Return the verdicts on each statement that the table leads to, by its label.
+
+    Where the paper has a number for it, they are those on that number.
+    """
     found: dict[str, list[str]] = {}
-    for words, label in ROW.findall(TABLE.read_text(encoding="utf-8")):
+    rows = ROW.findall(TABLE.read_text(encoding="utf-8"))
+    numbered = {label for paper, _, label in rows if paper.startswith(NUMBERED)}
+    for paper, words, label in rows:
+        if label in numbered and not paper.startswith(NUMBERED):
+            continue
         of_label = found.setdefault(label, [])
         of_label += [word for word in words.split(", ") if word not in of_label]
     return found
