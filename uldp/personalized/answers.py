@@ -47,8 +47,8 @@ def total(
 ) -> PersonalizedTotal:
     """Estimate a total of the values behind a personalized mechanism (eq. 21 of the paper).
 
-    Where π̂_k is known, p̂(x) = r̂(x) + Σ_k r̂(⊥_k) π̂_k(x) is linear in r̂, so that Σ w(x) p̂(x) is a
-    total of r̂, with the weight Σ w(x) π̂_k(x) for the bot ⊥_k. Where it is not, π̂ is r̂ on X_N over
+    Where π̂_t is known, p̂(x) = r̂(x) + Σ_t r̂(⊥_t) π̂_t(x) is linear in r̂, so that Σ w(x) p̂(x) is a
+    total of r̂, with the weight Σ w(x) π̂_t(x) for the bot ⊥_t. Where it is not, π̂ is r̂ on X_N over
     its sum there (see `estimate`). Then p̂ changes by the factor c if r̂ does. So it is its own
     linear expansion at r̂, a total with the derivatives as weights, whose error is that of the delta
     method. And Σ w(x) p(x) is a total of r once the mean score R of the open values is known, which
@@ -56,8 +56,8 @@ def total(
     the least R in the interval of its `uldp.inference.ratio`, all scores where that refuses, to the
     upper end at the largest; nine tenths of the chance 1 - `confidence` go to R, unless it is sure.
 
-    If π̂_k is not π_k, the value is off by Σ_k r(⊥_k) Σ_x w(x) (π̂_k(x) - π_k(x)) on average, however
-    many users there are; the largest that this can be for any π_k, at r̂, is the `background_error`.
+    If π̂_t is not π_t, the value is off by Σ_t r(⊥_t) Σ_x w(x) (π̂_t(x) - π_t(x)) on average, however
+    many users there are; the largest that this can be for any π_t, at r̂, is the `background_error`.
     It is what the second term of Theorem 1 is for the l1 loss
     (`PersonalizedEstimate.second_term_bound`).
 
@@ -66,7 +66,7 @@ def total(
     tally : Tally
         Of at least two reports of the common mechanism, over a `TaggedDomain`.
     background : mapping of str to (k,) array_like, mapping of label to float, or None
-        For tags of the domain the distribution π̂_k of the values with that tag; None, or no entry,
+        For tags of the domain the distribution π̂_t of the values with that tag; None, or no entry,
         where nothing is known.
     weights : (k,) array_like, collection of labels, or mapping of label to float
         A weight for each value of X (see `uldp.inference.total`).

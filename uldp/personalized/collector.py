@@ -26,7 +26,7 @@ Background = Mapping[str, PerValue | None]
 class JointLaw:
     """The joint law of a user's value and of the tag under which it is sensitive to her, if any.
 
-    p, r and the π_k follow from it, so that p = r + Σ_k r(⊥_k) π_k holds also where users who call
+    p, r and the π_t follow from it, so that p = r + Σ_t r(⊥_t) π_t holds also where users who call
     a value sensitive hold it more often than others do, as with one's home.
 
     Parameters
@@ -101,7 +101,7 @@ class JointLaw:
 
     @property
     def pi(self) -> NDArray[np.float64]:
-        """π_k, the distribution of the value given each bot, shape (κ, k).
+        """π_t, the distribution of the value given each bot, shape (κ, k).
 
         Uniform for a tag that does not occur, which then has no part in anything.
         """
@@ -123,8 +123,8 @@ class LossTerms:
     first : float
         l1(r̂, r), over Z.
     second : float
-        Σ_k abs(r̂(⊥_k)) l1(π̂_k, π_k). The paper has r̂(⊥_k) itself here, with which the theorem
-        holds only if no r̂(⊥_k) is negative.
+        Σ_t abs(r̂(⊥_t)) l1(π̂_t, π_t). The paper has r̂(⊥_t) itself here, with which the theorem
+        holds only if no r̂(⊥_t) is negative.
     """
 
     loss: float
@@ -134,7 +134,7 @@ class LossTerms:
 
 @dataclass(frozen=True, eq=False)
 class PersonalizedEstimate:
-    """What the collector estimates: r and the π_k, and p from both (eq. 21).
+    """What the collector estimates: r and the π_t, and p from both (eq. 21).
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class PersonalizedEstimate:
     r : (k + κ,) ndarray
         The estimate r̂ over Z.
     pi : (κ, k) ndarray
-        π̂_k: the background knowledge or, without, what stands in for it.
+        π̂_t: the background knowledge or, without, what stands in for it.
     """
 
     domain: TaggedDomain
@@ -173,17 +173,17 @@ class PersonalizedEstimate:
 
     @property
     def p(self) -> NDArray[np.float64]:
-        """The estimate p̂(x) = r̂(x) + Σ_k r̂(⊥_k) π̂_k(x) of eq. (21), shape (k,)."""
+        """The estimate p̂(x) = r̂(x) + Σ_t r̂(⊥_t) π̂_t(x) of eq. (21), shape (k,)."""
         return self.r[: self.domain.base.size] + self.bots @ self.pi
 
     @property
     def bots(self) -> NDArray[np.float64]:
-        """r̂(⊥_k), the estimated share of users with each tag, shape (κ,)."""
+        """r̂(⊥_t), the estimated share of users with each tag, shape (κ,)."""
         return self.r[self.domain.bots]
 
     @property
     def second_term_bound(self) -> float:
-        """2 Σ_k abs(r̂(⊥_k)), the most that the second term of Theorem 1 can be.
+        """2 Σ_t abs(r̂(⊥_t)), the most that the second term of Theorem 1 can be.
 
         This is known without the truth: it says how much a wrong π̂ can cost.
         """
@@ -231,14 +231,14 @@ def estimate(
 
     Notes
     -----
-    Where nothing is known, π̂_k ∝ r̂ over X_N. With B the estimated mass of all such bots, this
+    Where nothing is known, π̂_t ∝ r̂ over X_N. With B the estimated mass of all such bots, this
     multiplies r̂ on X_N by 1 + B/r̂(X_N) and leaves r̂ on X_S as it is. If no tag has knowledge and r̂
     sums to 1, the bots are dropped and r̂ on X_N is rescaled so that p̂ sums to 1; a tag with
     knowledge adds its own share to that, in which the other bots have no part.
 
     The paper leaves open what to do where r̂ is negative on X_N, which for uRR and uRAP cannot be:
-    then π̂_k ∝ max(r̂, 0), and uniform on X_N if no entry is positive. A negative r̂(⊥_k) enters
-    eq. (21) as it is: with the true π_k, p̂ is then unbiased if r̂ is.
+    then π̂_t ∝ max(r̂, 0), and uniform on X_N if no entry is positive. A negative r̂(⊥_t) enters
+    eq. (21) as it is: with the true π_t, p̂ is then unbiased if r̂ is.
     """
     domain = tagged_domain(common)
     return PersonalizedEstimate.of(domain, common.estimate(reports, method, **options), background)
@@ -247,7 +247,7 @@ def estimate(
 def _pi(
     domain: TaggedDomain, r: NDArray[np.float64], background: Background | None
 ) -> NDArray[np.float64]:
-    """Return π̂_k of each tag, shape (κ, k)."""
+    """Return π̂_t of each tag, shape (κ, k)."""
     known = {} if background is None else background
     if not isinstance(known, Mapping):
         raise TypeError(f"background must map tags to distributions, got {background!r}")
