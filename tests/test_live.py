@@ -793,7 +793,10 @@ def assert_coins(notes: list[dict[str, Any]], steps: list[Locator]) -> None:
         assert note["least"] == pytest.approx(min(note["p"], 1 - note["p"]), rel=1e-9)
         assert note["below"] == (number < note["least"])
         assert note["made"] == (note["below"] == (note["p"] <= 0.5))
-        assert step.endswith("yes" if note["made"] else "no")
+        answer = ["no", "yes"]
+        assert step.endswith(answer[note["made"]])
+        below = answer[note["made"] == note["below"]]
+        assert f"({below} if below {note['least']:.4f})" in step
         digits, shown = re.search(r"0\.([01]+)… = (0\.\d+)", step).groups()
         assert int(digits, 2) == note["word"] >> 32 - len(digits)
         coins = item.locator(".live-coin").all()

@@ -72,7 +72,7 @@ class NotedCoins {
 }
 
 const QUESTIONS = {
-  replaced: () => "Name that one, unless a random number is below the chance to keep one's own?",
+  replaced: () => "Name that one, instead of one's own?",
   own: () => "If the answer is sensitive: switch its own bit on?",
   other: (place, of) => `Switch the bit of “${of[place]}” on, as noise?`,
   shown: () => "If the answer is not sensitive: reveal it?",
@@ -96,7 +96,9 @@ function stepsOf(notes, values) {
       return element("li", {}, from, bold(values[made], TONES[values[made]]));
     }
     const question = QUESTIONS[name](name === "other" ? bits++ : 0, values);
-    const compared = ` = ${(word / 2 ** 32).toFixed(4)} ${below ? "<" : "≥"} ${least.toFixed(4)}: `;
+    const random = (word / 2 ** 32).toFixed(4);
+    const rule = `${below === made ? "yes" : "no"} if below ${least.toFixed(4)}`;
+    const compared = ` = ${random} (${rule}): `;
     const number = element("span", { class: "live-coins" }, "0.", ...coinsOf(word, least), "…");
     return element("li", {}, `${question} `, number, compared, bold(made ? "yes" : "no"));
   });
@@ -126,7 +128,8 @@ function reportInWords(question, report, protectedValues) {
   const others = ANSWERS.filter((answer) => !protectedValues.includes(answer));
   const revealed = others[report[report.length - 1] - 1];
   const bits = on.flatMap((one, i) => [i ? ", " : "", bold(one, TONES[one])]);
-  const sent = ["a row of bits, ", ...(on.length ? ["on are ", ...bits] : ["none of them on"])];
+  const which = on.length ? [on.length > 1 ? "those of " : "that of ", ...bits] : ["none"];
+  const sent = ["a row of bits with ", ...which, " on"];
   return others.length && revealed ? [...sent, "; it reveals ", bold(revealed, "other")] : sent;
 }
 
