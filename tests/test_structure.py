@@ -1,15 +1,21 @@
-"""Imports run one way, and what is heavy is imported where it is used."""
+"""Imports run one way, what is heavy is imported where it is used, and every error can be sent."""
 
 import ast
+import copy
+import importlib
+import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import uldp
+from uldp.survey.wire import MessageError, Reason
 
 ROOT = Path(__file__).parents[1]
 FILES = {
@@ -110,3 +116,43 @@ def test_what_is_missing_names_its_extra(module, package, extra):
     last = done.stderr.strip().splitlines()[-1]
     message = f'uldp.{module} needs the package {package}, of the extra "{extra}"'
     assert last == f"ModuleNotFoundError: {message}"
+
+
+def kinds_below(kind: type[BaseException]) -> Iterator[type[BaseException]]:
+    for below in kind.__subclasses__():
+        if below.__module__.partition(".")[0] == "uldp":
+            yield below
+        yield from kinds_below(below)
+
+
+def fail(error: BaseException) -> None:
+    raise error
+
+
+def test_every_exception_comes_back_from_another_process():
+    """Whole, by whatever means it is copied; a pool waits for ever for one that does not."""
+    for name in FILES:
+        importlib.import_module(name.removesuffix(".__init__"))
+    arguments = {MessageError: (Reason.EMPTY, "it is of question 3")}
+    kinds = {*kinds_below(BaseException)}
+    assert kinds > {MessageError}
+    copies = [copy.copy, copy.deepcopy]
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        copies.append(lambda one, protocol=protocol: pickle.loads(pickle.dumps(one, protocol)))
+    with ProcessPoolExecutor(1) as pool:
+        copies.append(lambda one: pool.submit(fail, one).exception(timeout=60))
+        joblib = pytest.importorskip("joblib")
+
+        def of_joblib(one: BaseException) -> BaseException:
+            with pytest.raises(type(one)) as caught:
+                joblib.Parallel(2)([joblib.delayed(fail)(one)])
+            return caught.value
+
+        copies.append(of_joblib)
+        for kind in kinds:
+            error = kind(*arguments.get(kind, ("why",)))
+            error.add_note("noted")
+            for copied in copies:
+                found = copied(error)
+                state = {key: getattr(found, key) for key in vars(error)}
+                assert (type(found), str(found), state) == (kind, str(error), vars(error))

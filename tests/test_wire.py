@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import math
 import struct
 import time
 import tracemalloc
@@ -559,6 +560,35 @@ def test_the_time_to_cut_apart_does_not_depend_on_what_is_claimed():
         assert sum(map(len, wire.split(data, longest))) == len(data)
         seconds.append(time.process_time() - start)
     assert seconds[1] < 10 * max(seconds[0], 0.02)
+
+
+def test_messages_take_no_longer_to_be_refused_than_to_be_counted():
+    """Whatever is wrong with them, and however often: at most twice as long."""
+    good = SURVEY.message("q", [1, 0])
+    foreign = Survey("another", SURVEY.questions)
+    wrong = {
+        "foreign": foreign.message("q", [1, 0]),
+        "damaged": good[:48] + b"\xff" + good[49:],
+        "cut": good[:-1],
+        "empty": SURVEY.message("q", np.zeros((0, 2), dtype=np.uint8)),
+        "two": SURVEY.message("q", [[1, 0]] * 2),
+        "old": good[:4] + b"\1" + good[5:],
+        "beginnings": b"uldp",
+        "versions": b"uldp\2\0",
+        "claims": struct.pack("<4s2H2I", b"uldp", wire.VERSION, 1, 2, 1),
+        "zeros": bytes(54),
+    }
+    size = 1 << 21
+    least = dict.fromkeys([*wrong, "good"], math.inf)
+    for _ in range(3):
+        for name in least:
+            unit = wrong.get(name, good)
+            pieces = wire.split(unit * (size // len(unit)), SURVEY.longest_message())
+            start = time.process_time()
+            reading = SURVEY.read(pieces)
+            least[name] = min(least[name], time.process_time() - start)
+            assert (reading.messages > 0) == (name == "good")
+    assert max(least.values()) <= 2 * least["good"], least
 
 
 @pytest.mark.parametrize("at_once", [1, 50, 300])

@@ -25,10 +25,9 @@ reads messages with the functions of this module.
 
 from __future__ import annotations
 
-import re
 import struct
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from enum import StrEnum
 from mmap import mmap
@@ -51,6 +50,8 @@ HEADER = struct.Struct("<4s2H2I32s")
 VERSION_END = 8
 CHECKSUM = struct.Struct("<I")
 LEAST_LENGTH = HEADER.size + CHECKSUM.size
+MOST_VERSIONS = 256
+"""A message begins with ``uldp`` and one of them."""
 MOST_REPORTS = 2**32 - 1
 BYTES_AT_ONCE = 1 << 20
 MOST_BYTES_AT_ONCE = 1 << 25
@@ -85,8 +86,11 @@ class MessageError(ValueError):
     """
 
     def __init__(self, reason: Reason, details: str) -> None:
-        super().__init__(f"message {reason}: {details}")
+        super().__init__(reason, details)  # pickle makes it anew from these
         self.reason = reason
+
+    def __str__(self) -> str:
+        return "message {}: {}".format(*self.args)
 
 
 def pack(digest: bytes, question: int, rows: NDArray[Any]) -> bytes:
@@ -167,8 +171,9 @@ def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
     From the left an intact message is taken whole, whatever stands in its reports. So a file of
     nothing but messages that `Survey.open` took is cut into exactly these. Who appends what others
     send has to see to that: it may be several messages, or make one with the bytes behind it. What
-    is damaged, or longer than any message should be, is skipped up to the next ``uldp`` and yielded
-    too, so that it is refused and counted.
+    is damaged, or longer than any message should be, is skipped up to the next intact message, or
+    to where one seems to begin after the length of the shortest one. It is yielded too, so that it
+    is refused and counted.
 
     The time is in proportion to the length of the data, whatever stands in them. In memory are some
     megabytes of them, or six of the longest messages.
@@ -224,25 +229,27 @@ def _split(blocks: Iterator[bytes], longest: int) -> Iterator[bytes]:
 
 def _ends(data: bytes, longest: int) -> Iterator[int]:
     """Yield where the pieces of data end, the first of which begins at 0."""
-    places = [match.start() for match in re.finditer(MAGIC, data)]
-    end_of = _intact(data, np.array(places, dtype=np.int64), longest)
+    versions = _numbers(data, 2)[4:]
+    magic = _numbers(data, 4)[: versions.size] == int.from_bytes(MAGIC, "little")
+    places = np.flatnonzero(magic & (versions < MOST_VERSIONS))
+    end_of = _intact(data, places, longest)
+    beginnings = [*places.tolist(), len(data)]
+    intact = [*end_of, len(data)]
     start = 0
     while start < len(data):
-        after = bisect_right(places, start)
-        following = places[after] if after < len(places) else len(data)
-        start = end_of.get(start, following)
+        if start in end_of:
+            start = end_of[start]
+        else:
+            far = min(bisect_left(beginnings, start + LEAST_LENGTH), places.size)
+            start = min(beginnings[far], intact[bisect_left(intact, start)])
         yield start
 
 
 def _intact(data: bytes, places: NDArray[np.int64], longest: int) -> dict[int, int]:
     """Return where each intact message that begins at one of these places ends."""
-    bytes_of = np.frombuffer(data, dtype=np.uint8)
 
     def number(at: NDArray[np.int64], length: int) -> NDArray[np.uint64]:
-        digits = [bytes_of[at + place].astype(np.uint64) for place in range(length)]
-        shifts = np.arange(0, 8 * length, 8, dtype=np.uint64)
-        found: NDArray[np.uint64] = np.left_shift(np.stack(digits, axis=-1), shifts).sum(axis=-1)
-        return found
+        return _numbers(data, length)[at].astype(np.uint64)
 
     places = places[places + LEAST_LENGTH <= len(data)]
     places = places[number(places + 4, 2) == VERSION]
@@ -252,6 +259,11 @@ def _intact(data: bytes, places: NDArray[np.int64], longest: int) -> dict[int, i
     sums = starts + HEADER.size + payload[whole].astype(np.int64)
     right = crc_of_slices(data, starts, sums) == number(sums, CHECKSUM.size)
     return dict(zip(starts[right].tolist(), (sums[right] + CHECKSUM.size).tolist(), strict=True))
+
+
+def _numbers(data: bytes, length: int) -> NDArray[Any]:
+    """Return the number of so many bytes that begins with each byte of the data."""
+    return np.ndarray(max(len(data) - length + 1, 0), f"<u{length}", data, strides=1)
 
 
 def wire_dtype(mechanism: Mechanism) -> np.dtype[Any]:
