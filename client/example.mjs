@@ -2,7 +2,7 @@
 // that is answered. A message is kept until the server has taken it, and none is made twice.
 
 import { parseSurvey, sha256, SurveyError } from "./uldp.mjs";
-import { promiseOf, totalOf } from "./promise.mjs";
+import { make, promiseOf, totalOf } from "./promise.mjs";
 
 const MOST_EPSILON = 5; // a survey that tells more of a person is not asked
 const PATIENCE = 20_000; // milliseconds that the server has to take a message
@@ -53,12 +53,6 @@ for (const link of document.links) {
 }
 const inOneTab = (action) => navigator.locks.request("survey", action);
 
-function make(tag, properties, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
-
 // --- questions -----------------------------------------------------------------------------------
 
 const labelsOf = ({ labels }) => (Array.isArray(labels) ? labels : [...Array(labels).keys()]);
@@ -89,8 +83,7 @@ function fieldset(question) {
     const tag = name === undefined ? "div" : "fieldset";
     return make(tag, {}, ...(name === undefined ? [] : [make("legend", {}, name)]), ...shown);
   });
-  const promise = make("p", {}, promiseOf(question));
-  return make("fieldset", {}, make("legend", {}, question.text), ...parts, promise);
+  return make("fieldset", {}, make("legend", {}, question.text), ...parts, ...promiseOf(question));
 }
 
 /** What is chosen for a question: how much of it, the answer, and whether that is private. */

@@ -1,17 +1,14 @@
 // The script of notice.html: it says what the survey in survey.json promises.
 
 import { parseSurvey } from "./uldp.mjs";
-import { promiseOf, totalOf } from "./promise.mjs";
+import { make, promiseOf, totalOf } from "./promise.mjs";
 
 const say = (id, ...content) => document.getElementById(id).replaceChildren(...content);
 
-function paragraph(question) {
-  const element = document.createElement("p");
-  const text = document.createElement("q");
-  text.textContent = question.text;
-  element.append(text, ` ${promiseOf(question, Infinity)}`);
-  return element;
-}
+const told = (question) => [
+  make("p", {}, make("q", {}, question.text)),
+  ...promiseOf(question, Infinity),
+];
 
 for (const link of document.links) {
   const isOurs = link.origin === location.origin; // nobody else gets the round and the token
@@ -20,7 +17,7 @@ for (const link of document.links) {
 
 try {
   const survey = parseSurvey(await (await fetch("survey.json", { cache: "no-cache" })).arrayBuffer());
-  say("questions", ...survey.questions.map(paragraph));
+  say("questions", ...survey.questions.flatMap(told));
   say("total", totalOf(survey));
 } catch (error) {
   console.error(error);

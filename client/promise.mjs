@@ -25,20 +25,34 @@ function shownChance({ mechanism, decisions }) {
   return decisions.shown ? decisions.shown[0] : decisions.replaced[1];
 }
 
-/** Which answers to a question are protected, how well, and what may be seen of the others. */
+/** An element of a page. */
+export function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+/**
+ * Which answers to a question are protected, how well, and what may be seen of the others.
+ *
+ * In a sentence a label could pass for several, or for what follows: each is an item of a list, and
+ * they are counted.
+ */
 export function promiseOf(question, most = SHOWN) {
   const { labels, sensitiveValues, size, tags, epsilon } = question;
-  if (!sensitiveValues.length) return "Not protected: your answer is sent as it is.";
-  const isAll = sensitiveValues.length === size;
-  const texts = sensitiveValues.slice(0, sensitiveValues.length - tags.length);
-  const named = texts.slice(0, most).map((x) => `“${labels[x] ?? x}”`);
-  if (texts.length > most) named.push(`${texts.length - most} more`);
-  if (tags.length) named.push("any answer that you call private");
-  const which = isAll ? "every answer" : new Intl.ListFormat("en").format(named);
-  const kept = `Protected: ${which}. One message makes the odds of a guess ${oddsOf(epsilon)}.`;
-  if (isAll) return kept;
+  if (!sensitiveValues.length) return [make("p", {}, "Not protected: your answer is sent as it is.")];
+  const kept = `One message makes the odds of a guess ${oddsOf(epsilon)}.`;
+  if (sensitiveValues.length === size) return [make("p", {}, `Protected: every answer. ${kept}`)];
+  const named = sensitiveValues.slice(0, sensitiveValues.length - tags.length);
+  const items = named.slice(0, most).map((x) => make("li", {}, `${labels[x] ?? x}`));
+  const parts = tags.length ? ["any answer that you call private"] : [];
+  if (named.length) parts.push(`${named.length} ${named.length === 1 ? "answer" : "answers"}`);
+  if (named.length > most) parts.push(`here the first ${most}`);
   const shown = percent(shownChance(question));
-  return `${kept} Any other answer is sent as it is in ${shown} of all cases.`;
+  const others = `Any other answer is sent as it is in ${shown} of all cases.`;
+  const head = make("p", {}, `Protected: ${parts.join(", ")}${named.length ? ":" : "."}`);
+  const list = items.length ? [make("ul", {}, ...items)] : [];
+  return [head, ...list, make("p", {}, `${kept} ${others}`)];
 }
 
 /** What becomes of an answer that is not protected, and stays the same, over all rounds. */

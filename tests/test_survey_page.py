@@ -276,37 +276,59 @@ def test_each_question_says_what_it_promises(tab, service, epsilon):
     many = uldp.Domain(12, range(10))
     questions["many"] = uldp.UtilityOptimizedRR(many, epsilon)
     handler.survey = Survey("page", questions)
-    said: dict[str, str] = {}
+    said: dict[str, list[str]] = {}
     for name, mechanism in questions.items():
-        which = "“b” and “d”"
-        if name == "place":
-            hidden = ["clinic"]
-            which = " and ".join([*(f"“{x}”" for x in hidden), "any answer that you call private"])
-        if name == "many":
-            which = ", ".join(f"“{x}”" for x in range(8)) + ", and 2 more"
-        is_all = not mechanism.nonsensitive.size
-        said[name] = (
-            f"Protected: {'every answer' if is_all else which}. "
-            f"One message makes the odds of a guess {odds(epsilon)}."
-        )
-        if not is_all:
-            shown = upwards(mechanism.revealed_share)
-            said[name] += f" Any other answer is sent as it is in {shown} of all cases."
-    said["open"] = "Not protected: your answer is sent as it is."
+        kept = f"One message makes the odds of a guess {odds(epsilon)}."
+        if not mechanism.nonsensitive.size:
+            said[name] = [f"Protected: every answer. {kept}"]
+            continue
+        listed = {
+            "place": ["Protected: any answer that you call private, 1 answer:", "clinic"],
+            "many": ["Protected: 10 answers, here the first 8:", *map(str, range(8))],
+        }.get(name, ["Protected: 2 answers:", "b", "d"])
+        shown = upwards(mechanism.revealed_share)
+        others = f"{kept} Any other answer is sent as it is in {shown} of all cases."
+        said[name] = [*listed, others]
+    said["open"] = ["Not protected: your answer is sent as it is."]
     total = odds(len(questions) * epsilon) + examples(len(questions) * epsilon)
     tab.goto(f"{address}/example.html")
     assert status_of(tab) == ""
     for name, promise in said.items():
-        assert tab.get_by_role("group", name=name, exact=True).locator("p").inner_text() == promise
+        group = tab.get_by_role("group", name=name, exact=True)
+        assert group.locator("p, li").all_inner_texts() == promise
     of_person = (
         f"All your messages together make the odds of a guess about what is protected {total}"
     )
     assert tab.locator("form > p").inner_text() == of_person
     tab.goto(f"{address}/notice.html")
     tab.get_by_text(of_person).wait_for()
-    told = tab.locator("#questions p").all_inner_texts()
-    said["many"] = said["many"].replace("“7”, and 2 more", "“7”, “8”, and “9”")
-    assert told == [f"{name} {promise}" for name, promise in said.items()]
+    told = tab.locator("#questions").locator("p, li").all_inner_texts()
+    said["many"] = ["Protected: 10 answers:", *map(str, range(10)), said["many"][-1]]
+    assert told == [line for name, promise in said.items() for line in (name, *promise)]
+
+
+MISLEADING = [
+    'yes", "no',
+    "yes＂, ＂no",
+    "yes · no – maybe",
+    "yes. One message makes the odds of a guess at most 1 times as high.",
+]
+
+
+@pytest.mark.parametrize("label", MISLEADING)
+def test_no_label_passes_for_several_answers_or_for_a_promise(tab, service, label):
+    """A label is an item of its own, on both pages, and the answers are counted."""
+    address, handler = service
+    answers = uldp.Domain(["yes", "no", label], sensitive=[label])
+    mechanism = uldp.UtilityOptimizedRR(answers, 1.0)
+    handler.survey = Survey("page", {"q": mechanism})
+    for page in ("example", "notice"):
+        tab.goto(f"{address}/{page}.html")
+        item = tab.locator("li")
+        item.wait_for()
+        assert item.inner_text() == label
+        around = item.locator("xpath=..").locator("xpath=preceding-sibling::p[1]")
+        assert around.inner_text() == "Protected: 1 answer:"
 
 
 def test_what_is_not_protected_or_asked_again_is_said(tab, service):
@@ -382,7 +404,7 @@ def quoted(notebook: str) -> list[str]:
     """What a chapter quotes from the page."""
     cells = json.loads((ROOT / "notebooks" / notebook).read_text(encoding="utf-8"))["cells"]
     text = "\n".join("".join(cell["source"]) for cell in cells)
-    return [line.removeprefix("> ") for line in text.splitlines() if line.startswith("> ")]
+    return re.findall("^> (?:- )?(.+)", text, re.MULTILINE)
 
 
 def test_the_book_quotes_what_the_page_says(tab, service):
@@ -411,7 +433,7 @@ def test_the_book_quotes_what_the_page_says(tab, service):
         status_of(tab)
         text = tab.locator("form").evaluate("form => form.textContent")
         lines = quoted(notebook)
-        assert len(lines) == 2
+        assert len(lines) >= 5
         assert all(line in text for line in lines)
 
 
