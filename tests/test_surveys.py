@@ -8,6 +8,7 @@ import pickle
 import re
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Callable
 from copy import deepcopy
@@ -400,6 +401,59 @@ def test_what_is_no_survey(text, message):
     with pytest.raises(ValueError, match="text must be that of a survey") as caught:
         Survey.from_json(text)
     assert message in str(caught.value)
+
+
+def test_a_survey_that_is_too_large_says_of_which_question_and_what_to_do():
+    mood = uldp.UtilityOptimizedRR(DOMAIN, 1.0)
+    ticks = {f"drug {i}": ["no", "yes"] for i in range(15)}
+    crossed = uldp.Domain.product(**ticks, sensitive=lambda **own: "yes" in own.values())
+    long = uldp.Domain([f"{label:0>400}" for label in range(6000)], sensitive=range(1))
+    for domain in (crossed, long):
+        law = uldp.UtilityOptimizedRR(domain, 1.0)
+        why = rf"of at most 2097152 bytes, got \d+: 'it' takes \d+, as all its {domain.size} labels"
+        with pytest.raises(ValueError, match=f"{why}.* Shorten labels, or ask the factors of a pr"):
+            Survey("s", {"mood": mood, "it": law, "again": mood})
+
+
+def test_a_file_takes_no_longer_to_be_refused_than_to_be_read():
+    """At most twice as long, wherever it is wrong."""
+    towns = [f"town {place}" for place in range(10_000)]
+    even = {*towns[::2]}
+    domain = uldp.Domain.product(town=towns, sensitive=lambda town: town in even)
+    law = uldp.UtilityOptimizedRR(domain, 1.0)
+    survey = Survey("s", {"q": law})
+    tallies = Tallies(survey, {"q": law.simulate([3] * len(towns), 1)})
+
+    wrong = {
+        "questions": [
+            *({"labels": [*towns[:-1], last]} for last in (towns[0], towns[0].upper(), 1, "“", "")),
+            {"sensitive": [*towns[2:], towns[2]]},
+            {"sensitive": [*towns[2:], "elsewhere"]},
+            {"factors": [{"name": "town", "labels": [*towns[:-1], towns[0]]}]},
+            {"tags": [*towns[:5000], towns[0]]},
+        ],
+        "tallies": [
+            {"counts": [*tallies["q"].counts.tolist()[:-1], last]} for last in (-1, "1", 1.0)
+        ]
+        + [{"n": 1}, {"counts": [[3]] * len(towns)}, {"question": "r"}],
+    }
+    for place, read, text in (
+        ("questions", Survey.from_json, survey.to_json()),
+        ("tallies", Tallies.from_json, tallies.to_json()),
+    ):
+        least = min(timed(read, text) for _ in range(3))
+        for change in wrong[place]:
+            file = json.loads(text)
+            file[place][0].update(change)
+            changed_text = json.dumps(file)
+            assert refusal(read, changed_text)
+            assert min(timed(refusal, read, changed_text) for _ in range(3)) <= 2 * least
+
+
+def timed(action: Callable[..., Any], *given: Any) -> float:
+    start = time.process_time()
+    action(*given)
+    return time.process_time() - start
 
 
 def test_a_misspelt_key_does_not_go_unnoticed():

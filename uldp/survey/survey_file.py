@@ -83,8 +83,9 @@ def read_survey(text: str) -> Content:
     questions: dict[str, Mechanism] = {}
     texts: dict[str, str] = {}
     entries = _array(file["questions"], "questions", 1, MOST_QUESTIONS)
-    if sum(map(_counts, entries)) > MOST_COUNTS:
-        raise ValueError(f"questions must have at most {MOST_COUNTS} counts in all, got more")
+    counts = sum(map(_counts, entries))
+    if counts > MOST_COUNTS:
+        raise ValueError(f"questions must have at most {MOST_COUNTS} counts in all, got {counts}")
     for number, entry in enumerate(entries):
         where = f"questions[{number}]"
         name, mechanism = _question(entry, where)
@@ -116,7 +117,17 @@ def write_survey(
     head = f'{{\n  "uldp": {VERSION},\n  "id": {as_json(id)},\n'
     if repeat is not None:
         head += f'  "repeat": {as_json(dict(_repeat(dict(repeat), "repeat")))},\n'
-    return head + '  "questions": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
+    whole = head + '  "questions": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
+    size = _size(whole)
+    if size > MOST_BYTES:
+        sizes = dict(zip(questions, map(_size, blocks), strict=True))
+        name = max(sizes, key=lambda name: sizes[name])
+        raise ValueError(
+            f"questions must make a file of at most {MOST_BYTES} bytes, got {size}: {excerpt(name)}"
+            f" takes {sizes[name]}, as all its {questions[name].domain.size} labels stand there. "
+            "Shorten labels, or ask the factors of a product as a question each"
+        )
+    return whole
 
 
 def read_json(text: str, most: int = MOST_BYTES) -> Any:
@@ -124,7 +135,7 @@ def read_json(text: str, most: int = MOST_BYTES) -> Any:
 
     Parsing can take 25 times as much memory as the text, so its length in bytes is limited.
     """
-    if len(text.encode("utf-8", "surrogatepass")) > most:
+    if _size(text) > most:
         raise ValueError(f"it must be at most {most} bytes long, got more")
     try:
         found = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_refuse)
@@ -153,6 +164,10 @@ def json_object(
         known = ", ".join(sorted(required | optional))
         raise ValueError(f"{where} must have no key but {known}, got {excerpt(min(unknown))}")
     return value
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def excerpt(value: object) -> str:
