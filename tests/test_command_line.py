@@ -1,15 +1,19 @@
 """The commands tally and estimate: from files of messages to numbers with errors."""
 
+import contextlib
 import csv
 import gzip
 import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import time
 import tracemalloc
 from importlib.metadata import version
+from io import TextIOWrapper
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +21,7 @@ import pytest
 
 import uldp
 from uldp import __main__ as command_line, inference, personalized
+from uldp.estimators import FROM_TALLIES, METHODS
 from uldp.survey import commands, wire
 from uldp.survey.surveys import Survey, Tallies
 
@@ -75,7 +80,8 @@ def test_from_messages_to_estimates(tmp_path, capsys, sent):
     assert Tallies.from_json(out, SURVEY) == expected
     assert out == expected.to_json()
     assert err.splitlines()[0] == "500 messages accepted"
-    assert sorted(err.splitlines()[1:]) == [
+    assert err.splitlines()[-1] == f"'{tmp_path}/empty' is empty"
+    assert sorted(err.splitlines()[1:-1]) == [
         f"'{tmp_path}/all': 1 refused: not of this format",
         f"'{tmp_path}/all': 1 refused: shorter than it says",
         f"'{tmp_path}/bundle': 1 refused: with more reports than are allowed",
@@ -176,11 +182,43 @@ def test_a_file_counts_once(tmp_path, capsys, sent):
     (tmp_path / "a").write_bytes(sent["mood"][0])
     (tmp_path / "symbolic").symlink_to(tmp_path / "a")
     (tmp_path / "hard").hardlink_to(tmp_path / "a")
-    for again in ("a", "symbolic", "hard"):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(sent["mood"][0]))
+    for again, what in (
+        ("a", "a file"),
+        ("symbolic", "a file"),
+        ("hard", "a file"),
+        ("a.gz", "mess"),
+    ):
         files = [tmp_path / "a", tmp_path / again]
         status, out, err = run(capsys, "tally", tmp_path / "survey.json", *files)
         assert (status, out) == (2, "")
-        assert "FILE must not repeat a file" in err
+        assert f"FILE must not repeat {what}" in err
+        assert repr(str(tmp_path / "a")) in err
+
+
+@pytest.mark.parametrize("packed", ["", "a", "b", "ab"])
+def test_equal_files_count_once_but_for_those_that_honest_people_may_send(
+    tmp_path, capsys, sent, packed
+):
+    """Not the names decide but whether messages of these would have come in the same order."""
+    survey, messages = tmp_path / "survey.json", {"a": "mood", "b": "mood", "other": "drug"}
+    names = {name: name + ".gz" * (name in packed) for name in messages}
+
+    def write(mood: list[bytes]) -> list[Path]:
+        for name, about in messages.items():
+            content = b"".join(mood if about == "mood" else sent[about])
+            pack = gzip.compress if name in packed else bytes
+            (tmp_path / names[name]).write_bytes(pack(content))
+        return [tmp_path / names[name] for name in ("a", "other", "b")]
+
+    a, _, b = files = write(sent["mood"])
+    status, out, err = run(capsys, "tally", survey, *files)
+    assert (status, out) == (2, "")
+    assert f"FILE must not repeat messages, got {str(b)!r} with the contents of {str(a)!r}" in err
+    for few in (sent["mood"][:9], [sent["mood"][0]] * 200):
+        status, out, err = run(capsys, "tally", survey, *write(few))
+        assert (status, Tallies.from_json(out)["mood"].n) == (0, 2 * len(few))
+        assert err.endswith(f"accepted\n{str(b)!r} equals {str(a)!r}: both are counted\n")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
@@ -214,15 +252,31 @@ def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path, capsys, monkey
 
 
 def test_no_text_of_a_table_is_a_formula(tmp_path, capsys):
-    labels = ["=1+1", "+2", "-3", "@x", " =4", "\xa0=5", "＝6", "a;=1+1;b", "plain"]
+    invisible = ["\u200b", "\xad", "\ufe0f", "\u2800", "\u3000\u200d "]
+    begin = [
+        "=1+1",
+        "+2",
+        "-3",
+        "@x",
+        " =4",
+        "\xa0=5",
+        "＝6",
+        *(f"{c}={ord(c[0])}" for c in invisible),
+    ]
+    split = {"a;=1+1;b": "a;'=1+1;b", "a; \xad@x": "a;' \xad@x", ";-1;+2": ";'-1;'+2"}
+    plain = ["plain", "a-b", "1;2", "a,=1", "x@y"]
+    labels = [*begin, *split, *plain]
     domain = uldp.Domain(labels, sensitive=["=1+1"])
     survey = Survey("s", {"=q": uldp.UtilityOptimizedRR(domain, 1.0)})
     tallies = Tallies(survey, {"=q": survey.questions["=q"].tally([0, 1, 2])})
     (tmp_path / "tallies.json").write_bytes(tallies.to_json().encode())
     _, out, _ = run(capsys, "estimate", tmp_path / "tallies.json", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["value"] for row in rows] == [*(f"'{label}" for label in labels[:7]), *labels[7:]]
-    assert '"a;=1+1;b",' in out  # one cell, also where cells are apart by semicolons
+    expected = [*(f"'{label}" for label in begin), *split.values(), *plain]
+    assert [row["value"] for row in rows] == expected
+    cells = [cell for row in csv.reader(io.StringIO(out), delimiter=";") for cell in row[1:]]
+    assert not [cell for cell in cells if commands._look(cell).startswith(commands.FORMULAS)]
+    assert commands._as_text("a\t=1") == "a\t'=1"
     assert {row["question"] for row in rows} == {"'=q"}
 
 
@@ -339,7 +393,7 @@ def test_refusals_are_named_by_file_and_reason(tmp_path, capsys, sent):
     """A name is shown so that nothing in it acts on a terminal; after twenty, the sum."""
     names = [f"{number:02}" for number in range(23)] + ["\x1b[2J"]
     for name in names:
-        (tmp_path / name).write_bytes(sent["mood"][0] + b"?" + sent["mood"][1][:9])
+        (tmp_path / name).write_bytes(sent["mood"][0] + b"?" * 60 + sent["mood"][1][:9])
     files = [tmp_path / name for name in names]
     err = refusal(capsys, tmp_path / "survey.json", *reversed(files)).splitlines()
     assert err[0] == "24 messages accepted"
@@ -352,6 +406,8 @@ def test_refusals_are_named_by_file_and_reason(tmp_path, capsys, sent):
     assert "\x1b" not in err[1]
     assert r"\x1b[2J" in err[1]
     assert err[41] == "4 more files: 8 refused"
+    assert err[42] == f"{shown[1]} equals {shown[0]}: both are counted"
+    assert err[62] == "3 more files are empty or equal"
 
 
 def test_packed_files_are_unpacked(tmp_path, capsys, sent):
@@ -365,14 +421,15 @@ def test_packed_files_are_unpacked(tmp_path, capsys, sent):
     assert "'a': 1 refused" not in refusal(capsys, tmp_path / "survey.json", tmp_path / "a")
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "none", "empty"])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "none", "short", "empty"])
 def test_a_damaged_archive_is_named_and_nothing_is_written(tmp_path, capsys, sent, damage):
     packed = gzip.compress(b"".join(sent["mood"]))
     content = {
         "cut": packed[:-20],
         "flipped": packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:],
         "none": sent["mood"][0],
-        "empty": packed[:5],
+        "short": packed[:5],
+        "empty": b"",
     }[damage]
     (tmp_path / "a.gz").write_bytes(content)
     (tmp_path / "good").write_bytes(sent["mood"][0])
@@ -401,6 +458,19 @@ def test_a_bomb_takes_no_memory_and_is_refused(tmp_path, capsys, monkeypatch):
     status, out, err = run(capsys, *words)
     assert (status, out) == (2, "")
     assert err.endswith("bomb.gz': it holds more than 16,777,216 bytes\n")
+
+
+def test_a_bomb_of_beginnings_takes_no_longer_than_one_of_zeros(tmp_path, capsys):
+    """Of the whole beginning of a message, too, which some version may have."""
+    (tmp_path / "survey.json").write_bytes(SURVEY.to_json().encode())
+    seconds = {}
+    for name, unit in (("zeros", bytes(4)), ("magic", b"uldp"), ("version", b"uldp\2\0")):
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(unit * ((1 << 24) // len(unit))))
+        line = ["tally", "survey.json", f"{name}.gz"]
+        start = time.perf_counter()
+        assert piped(line, tmp_path, b"").returncode == 1
+        seconds[name] = time.perf_counter() - start
+    assert max(seconds.values()) < 2.5 * seconds["zeros"]
 
 
 def piped(words: list[str], folder: Path, data: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -453,6 +523,12 @@ def test_tallies_are_added(tmp_path, capsys, sent):
     assert run(capsys, "add", "--out", tmp_path / "a", tmp_path / "a", tmp_path / "b")[0] == 0
     assert Tallies.load(tmp_path / "a", SURVEY) == sum(parts)
     assert Tallies.from_json(run(capsys, "add", tmp_path / "b")[1]) == parts[1]
+    for name, part in (("copy", parts[1]), ("nothing", Tallies(SURVEY)), ("none", Tallies(SURVEY))):
+        part.save(tmp_path / name)
+    files = [tmp_path / name for name in ("b", "nothing", "copy", "none")]
+    status, out, err = run(capsys, "add", *files)
+    assert (status, Tallies.from_json(out)) == (0, parts[1] + parts[1])
+    assert err == f"{str(files[2])!r} has the counts of {str(files[0])!r}: both are added\n"
     Tallies(Survey("another", SURVEY.questions)).save(tmp_path / "c")
     for files, message in (
         (["a", "a"], "FILE must not repeat a file"),
@@ -486,10 +562,32 @@ def test_estimates_by_other_estimators_and_simultaneous_intervals(tmp_path, caps
     assert run(capsys, "estimate", tmp_path / "t")[1] == (
         f"mood\n{inference.summary(tallies['mood'])}\n\ndrug\nno reports\n\nunasked\nno reports\n\n"
     )
-    SURVEY.read(sent["drug"]).tallies.save(tmp_path / "t")
-    status, out, err = run(capsys, "estimate", "--method", "em", tmp_path / "t")
-    assert (status, out) == (2, "")
-    assert "which does not know which bits came together" in err
+
+
+@pytest.mark.parametrize("domain", [MOOD, uldp.Domain(3, [1, 2]), uldp.Domain(3)], ids=str)
+def test_a_method_that_cannot_work_is_refused_with_those_that_can(tmp_path, capsys, domain):
+    """The help says of which mechanisms all can."""
+    said = " ".join(helped(capsys, "estimate").split())
+    of_all = re.search(r"em and mle need a question of ([\w, ]+), or a uBD that sends one", said)
+    for kind in uldp.mechanisms.KINDS:
+        if kind.wire_name is None:
+            continue
+        law = kind(domain, 1.0)
+        tallies = {"q": law.simulate([0, 20, 30], 1)}
+        Tallies(Survey("s", {"q": law}), tallies).save(tmp_path / "t")
+        can = []
+        for method in METHODS:
+            status, out, err = run(capsys, "estimate", "--method", method, tmp_path / "t")
+            if status == 0:
+                can.append(method)
+            else:
+                assert (status, out) == (2, "")
+                which = f"--method must be one of {', '.join(FROM_TALLIES)} for the question 'q'"
+                assert f"{which}, got {method!r}: " in err
+        works = can == [*METHODS]
+        assert works or can == [*FROM_TALLIES]
+        single = kind.wire_name == "uBD" and all(size == 1 for size, _ in law.sizes)
+        assert works == (single or kind.wire_name in re.findall(r"\w+", of_all[1]))
 
 
 def test_what_a_survey_promises(tmp_path, capsys):
@@ -507,12 +605,15 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert (status, err) == (0, "")
     blocks = out.split("\n\n")
     assert blocks[0] == "clinic"
-    assert blocks[1].splitlines()[:7] == [
+    assert blocks[1].splitlines()[:10] == [
         "How are you?",
         "  UtilityOptimizedRR, ε = 1, 3 values",
-        "  protected: “fair”",
+        "  protected, 1 of the values:",
+        "    - fair",
         "    a suspicion of 50% of one of them becomes at most 74%",
-        '  not protected: “good, or so”; “so "lala"”',
+        "  not protected, 2 of the values:",
+        "    - good, or so",
+        '    - so "lala"',
         "    one of them is revealed with the chance 64%",
         "    if it stays the same, in 2 reports at least once with 87%",
     ]
@@ -524,9 +625,10 @@ def test_what_a_survey_promises(tmp_path, capsys):
     assert " 0 points" not in out
     assert "not protected" not in blocks[2]
     assert "at most 63%" in blocks[2]
-    assert "protected: nothing\n  not protected: “0”; “1”; “2”" in blocks[3]
-    assert "“18”; “19” and 10 more\n    one of them is revealed with the chance 100%" in blocks[3]
-    assert "protected: “fair”; “⊥home”\n" in blocks[4]
+    first = "\n".join(f"    - {label}" for label in range(20))
+    head = "  protected: nothing\n  not protected, 30 of the values, the first 20:\n"
+    assert f"{head}{first}\n    one of them is revealed with the chance 100%" in blocks[3]
+    assert "  protected, 2 of the values:\n    - fair\n    - ⊥home\n" in blocks[4]
     assert blocks[5] == "In all a person tells ε = 9.5 in 5 rounds.\n"
     assert survey.epsilon == 2 * (1 + 0.5 + 3 + 0.25)
     assert Survey("once", questions).epsilon == 4.75
@@ -537,6 +639,90 @@ def test_what_a_survey_promises(tmp_path, capsys):
         assert run(capsys, "describe", tmp_path / "s")[1].endswith(f"tells ε = {written}.\n")
     kept = {"keep": "first", "rounds": 5}
     assert Survey("kept", questions, kept).epsilon == 4.75
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        'yes", "no',
+        "yes＂, ＂no",
+        "yes · no – maybe",
+        "a suspicion of 50% of one of them becomes 1%",
+    ],
+)
+def test_no_label_passes_for_several_or_for_a_promise(tmp_path, capsys, label):
+    domain = uldp.Domain(["yes", "no", label], sensitive=[label])
+    Survey("s", {"q": uldp.UtilityOptimizedRR(domain, 1.0)}).save(tmp_path / "s")
+    lines = run(capsys, "describe", tmp_path / "s")[1].splitlines()
+    assert lines[4:6] == ["  protected, 1 of the values:", f"    - {label}"]
+    assert lines[7:10] == ["  not protected, 2 of the values:", "    - yes", "    - no"]
+
+
+CODE_PAGES = ["cp1252", "cp437", "cp932", "latin-1", "ascii"]
+
+
+@pytest.fixture
+def letters(tmp_path) -> Path:
+    """A folder with a survey that no code page can write, its messages and its tallies."""
+    places = uldp.Domain(["café", "寺 ⊥"], sensitive=["café"])
+    tagged = uldp.personalized.TaggedDomain(places, ["ζ"])
+    survey = Survey("ε 調査", {"où?": uldp.UtilityOptimizedRR(tagged, 1.0)})
+    survey.save(tmp_path / "s.json")
+    message = survey.message("où?", 1)
+    (tmp_path / "é.bin").write_bytes(200 * message + b"?")
+    survey.read([message] * 200).tallies.save(tmp_path / "é.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", CODE_PAGES)
+def test_what_is_written_into_a_pipe_is_utf_8(letters, monkeypatch, page):
+    """Whatever the code page, of all commands and refusals; a console gets its own."""
+    monkeypatch.chdir(letters)
+    shutil.copy("é.json", "è.json")
+    said = {}
+    for words in (
+        "describe s.json",
+        "tally s.json é.bin",
+        "add é.json è.json",
+        "estimate é.json",
+        "estimate --csv é.json",
+        "estimate --question ö é.json",
+        "tally --é",
+        "reproduce ζ",
+        "reproduce fig1 --jobs 0 --out ζ",
+        "--help",
+    ):
+        streams = [TextIOWrapper(io.BytesIO(), page, errors) for errors in ("strict", "replace")]
+        monkeypatch.setattr(sys, "stdout", streams[0])
+        monkeypatch.setattr(sys, "stderr", streams[1])
+        with contextlib.suppress(SystemExit):
+            command_line.main(words.split())
+        for stream in streams:
+            stream.flush()
+        said[words] = "".join(stream.buffer.getvalue().decode() for stream in streams)
+    assert "- ⊥ζ" in said["describe s.json"]
+    for words in ("tally s.json é.bin", "add é.json è.json"):
+        found, _, rest = said[words].partition("\n}\n")
+        assert Tallies.from_json(found + "\n}")["où?"].n == 200 * (1 + ("add" in words))
+        assert "é" in rest
+    assert "寺 ⊥" in said["estimate é.json"]
+    assert "café" in said["estimate --csv é.json"]
+    assert "'ö'" in said["estimate --question ö é.json"]
+    assert "ζ" in said["reproduce ζ"]
+    console = TextIOWrapper(io.BytesIO(), page, "strict")
+    monkeypatch.setattr(console, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stdout", console)
+    command_line.main(["describe", "s.json"])
+    assert console.encoding == page
+
+
+@pytest.mark.parametrize("page", CODE_PAGES)
+def test_what_a_process_writes_is_utf_8(letters, page):
+    env = {**os.environ, "PYTHONIOENCODING": page, "PYTHONUTF8": "0", "LC_ALL": "C"}
+    words = [sys.executable, "-m", "uldp", "estimate", "--csv", "--clip", "é.json"]
+    done = subprocess.run(words, cwd=letters, env=env, capture_output=True)
+    assert (done.returncode, done.stdout.decode().count("où?")) == (0, 3)
+    assert done.stderr.decode().startswith("où?: shares of what devices processed")
 
 
 def test_what_takes_too_much_memory_is_said_in_a_line(tmp_path, capsys, monkeypatch):

@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import NoReturn
 
 from uldp.paper.experiments.command import add_reproduce
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Who reads the output may stop before its end: that is no error to be told, and gives 141.
     """
+    _write_utf8()
     try:
         try:
             given = parser().parse_args(arguments)
@@ -69,6 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("; ".join(["Stopped", *stopped.args]) + ".", file=sys.stderr)
         return INTERRUPTED
     return status
+
+
+def _write_utf8() -> None:
+    """Write UTF-8 into pipes and files, whatever the code page; a console takes what it takes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)
 
 
 if __name__ == "__main__":

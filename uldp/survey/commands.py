@@ -6,6 +6,7 @@ import argparse
 import csv
 import gzip
 import os
+import re
 import sys
 import unicodedata
 import zlib
@@ -13,19 +14,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Context
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from scipy.special import gammaln
 
 from uldp import inference, personalized
 from uldp._numerics import checks
-from uldp.estimators import METHODS
+from uldp.estimators import FROM_TALLIES, METHODS
 from uldp.inference import EstimateTable
 from uldp.mechanisms import Mechanism
 from uldp.personalized import TaggedDomain
-from uldp.survey import wire
+from uldp.survey import survey_file, wire
 from uldp.survey.surveys import MOST_BYTES, Survey, Tallies
+from uldp.tallies import Tally
 
 __all__ = ["add_survey_commands"]
 
@@ -34,6 +38,9 @@ COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high", "ba
 MOST_UNPACKED = 2**30
 """No .gz file may hold more bytes: they need no memory, but time."""
 MOST_NAMED = 20
+ORDERS_OF_A_COPY = 1e9
+"""Messages come in any order: an equal file of messages with so many orders is no chance."""
+PIECES_IN_ORDER = 1000
 UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
 
 
@@ -119,7 +126,9 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         "--method",
         choices=METHODS,
         default="empirical",
-        help="the estimator; intervals are always those of the empirical one",
+        help="the estimator; em and mle need a question of RR, uRR or uHR, or a uBD that sends "
+        "one value, as other counts do not tell what came together; intervals are always those of "
+        "the empirical one",
     )
     estimate.add_argument(
         "--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)"
@@ -131,7 +140,8 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
     estimate.add_argument(
         "--csv",
         action="store_true",
-        help="print CSV instead of tables; a text that begins with =, +, - or @ gets an apostrophe",
+        help="print CSV instead of tables; an =, +, - or @ with which a cell would begin, if a "
+        "text is split at ; or a tab, too, gets an apostrophe",
     )
 
 
@@ -171,12 +181,12 @@ def _promise(mechanism: Mechanism, people: int, reports: int) -> Iterator[str]:
     believed = 1 / (1 + np.exp(-mechanism.epsilon))
     yield f"{type(mechanism).__name__}, ε = {_upwards(mechanism.epsilon)}, {len(labels)} values"
     if S.size:
-        yield f"protected: {_named([labels[x] for x in S])}"
+        yield from _listed("protected", [labels[x] for x in S])
         yield f"  a suspicion of 50% of one of them becomes at most {_percent(believed)}"
     else:
         yield "protected: nothing"
     if N.size:
-        yield f"not protected: {_named([labels[x] for x in N])}"
+        yield from _listed("not protected", [labels[x] for x in N])
         share = mechanism.revealed_share
         yield f"  one of them is revealed with the chance {_percent(share)}"
         if reports > 1:
@@ -205,10 +215,12 @@ def _percent(share: float) -> str:
     return f"{np.ceil(round(100 * share, 9)):.0f}%"
 
 
-def _named(labels: Sequence[object]) -> str:
-    more = len(labels) - MOST_NAMED
-    shown = "; ".join(f"“{label}”" for label in labels[:MOST_NAMED])
-    return shown + (f" and {more:,} more" if more > 0 else "")
+def _listed(called: str, labels: Sequence[object]) -> Iterator[str]:
+    """Yield how many labels there are, and each in a line, so that none can pass for two."""
+    part = f", the first {MOST_NAMED}" if len(labels) > MOST_NAMED else ""
+    yield f"{called}, {len(labels):,} of the values{part}:"
+    for label in labels[:MOST_NAMED]:
+        yield f"  - {label}"
 
 
 def _tally(given: argparse.Namespace) -> int | None:
@@ -220,7 +232,8 @@ def _tally(given: argparse.Namespace) -> int | None:
             raise ValueError(f"--out must not be a file that is read, got {str(name)!r}")
     refused: Counter[wire.Reason] = Counter()
     by_file: dict[str, Counter[wire.Reason]] = {}
-    messages = _messages(given.files, longest, refused, by_file)
+    doubtful: list[str] = []
+    messages = _messages(given.files, longest, refused, by_file, doubtful)
     reading = survey._read(messages, given.max_reports, None, False, refused)
     print(f"{reading.messages:,} messages accepted", file=sys.stderr)
     for name, reasons in [*by_file.items()][:MOST_NAMED]:
@@ -229,6 +242,10 @@ def _tally(given: argparse.Namespace) -> int | None:
     more = sum(map(Counter.total, [*by_file.values()][MOST_NAMED:]))
     if more:
         print(f"{len(by_file) - MOST_NAMED:,} more files: {more:,} refused", file=sys.stderr)
+    for doubt in doubtful[:MOST_NAMED]:
+        print(doubt, file=sys.stderr)
+    if len(doubtful) > MOST_NAMED:
+        print(f"{len(doubtful) - MOST_NAMED:,} more files are empty or equal", file=sys.stderr)
     if reading.impossible:
         print(f"{reading.impossible:,} impossible reports left out", file=sys.stderr)
     allowed = most * (reading.messages + refused.total())
@@ -246,17 +263,45 @@ def _messages(
     longest: int,
     refused: Counter[wire.Reason],
     by_file: dict[str, Counter[wire.Reason]],
+    doubtful: list[str],
 ) -> Iterator[bytes]:
     """Yield the messages of files that are given once, whatever the names that senders chose.
 
-    Who takes them counts what is refused; when she asks for more, it is put down by file.
+    Who takes them counts what is refused; when she asks for more, it is put down by file. A file
+    that is empty, or may be a copy, is doubtful.
     """
+    read: dict[bytes, list[str]] = {}
     for name, file in _once(names):
         before = refused.copy()
+        digest = sha256()
+        first: list[int] = []
         with _unpacked(name, file) as data:
-            yield from wire.split(data, longest)
+            for piece in wire.split(data, longest):
+                digest.update(piece)
+                if len(first) < PIECES_IN_ORDER:
+                    first.append(hash(piece))
+                yield piece
         if refused != before:
             by_file[name] = refused - before
+        equal = read.setdefault(digest.digest(), [])
+        if not first:
+            doubtful.append(f"{name!r} is empty")
+        elif equal:
+            _check_copy(name, equal, first)
+            if len(first) > 1:
+                doubtful.append(f"{name!r} equals {equal[0]!r}: both are counted")
+        equal.append(name)
+
+
+def _check_copy(name: str, equal: Sequence[str], pieces: Sequence[int]) -> None:
+    """Refuse a file that equals others, unless honest people's messages may do so by chance."""
+    times = np.array([*Counter(pieces).values()])
+    orders = gammaln(len(pieces) + 1) - gammaln(times + 1).sum()
+    packed = [other for other in equal if other.removesuffix(".gz") == name.removesuffix(".gz")]
+    if packed or orders > np.log(ORDERS_OF_A_COPY):
+        raise ValueError(
+            f"FILE must not repeat messages, got {name!r} with the contents of {equal[0]!r}"
+        )
 
 
 def _once(names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
@@ -301,16 +346,27 @@ def _unpacked(name: str, file: BinaryIO) -> Iterator[Any]:
         yield file
         return
     try:
+        if not os.fstat(file.fileno()).st_size:
+            raise EOFError("it is empty")
         yield _Archive(fileobj=file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"FILE must be a whole .gz file, got {name!r}: {error}") from None
 
 
 def _add(given: argparse.Namespace) -> None:
-    first, *others = (
-        Tallies.from_json(file.read(MOST_BYTES + 1)) for _, file in _once(given.tallies)
-    )
+    first, *others = _tallies(given.tallies)
     _write(sum(others, first), given.out)
+
+
+def _tallies(names: Sequence[str]) -> Iterator[Tallies]:
+    """Yield the tallies of files; say which hold the same counts, as copies and few people do."""
+    read: dict[bytes, str] = {}
+    for name, file in _once(names):
+        tallies = Tallies.from_json(file.read(MOST_BYTES + 1))
+        equal = read.setdefault(sha256(tallies.to_json().encode()).digest(), name)
+        if equal != name and any(tally.n for tally in tallies.values()):
+            print(f"{name!r} has the counts of {equal!r}: both are added", file=sys.stderr)
+        yield tallies
 
 
 def _write(tallies: Tallies, out: Path | None) -> None:
@@ -325,13 +381,8 @@ def _estimate(given: argparse.Namespace) -> None:
     names = given.question or [*tallies]
     for name in names:
         checks.choice(name, "question", tallies)
-    tables = {
-        name: inference.summary(
-            tallies[name], given.confidence, given.method, given.simultaneous, given.clip
-        )
-        for name in names
-        if tallies[name].n
-    }
+    checks.open_unit(given.confidence, "--confidence")
+    tables = {name: _table(tallies[name], name, given) for name in names if tallies[name].n}
     answers = {}
     plain = given.method == "empirical" and not given.simultaneous and not given.clip
     for name in tables:
@@ -348,6 +399,19 @@ def _estimate(given: argparse.Namespace) -> None:
             print(f"{name}: shares of answers\n{answers[name]}\n")
 
 
+def _table(tally: Tally, name: str, given: argparse.Namespace) -> EstimateTable:
+    options = given.confidence, given.method, given.simultaneous, given.clip
+    try:
+        return inference.summary(tally, *options)
+    except (ValueError, ArithmeticError) as error:
+        if given.method in FROM_TALLIES:
+            raise
+        raise ValueError(
+            f"--method must be one of {', '.join(FROM_TALLIES)} for the question {name!r}, "
+            f"got {given.method!r}: {error}"
+        ) from None
+
+
 def _print_csv(tables: dict[str, EstimateTable]) -> None:
     print(",".join(COLUMNS))
     writer = csv.writer(sys.stdout, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -361,8 +425,12 @@ def _print_csv(tables: dict[str, EstimateTable]) -> None:
 
 
 def _as_text(cell: str | int) -> str | int:
-    """Put an apostrophe before a text that a spreadsheet would compute."""
+    """Put an apostrophe before what a spreadsheet would compute, also if it splits the text."""
     if not isinstance(cell, str):
         return cell
-    seen = unicodedata.normalize("NFKC", cell).strip()
-    return f"'{cell}" if seen.startswith(FORMULAS) else cell
+    parts = re.split("([;\t])", cell)
+    return "".join(f"'{part}" if _look(part).startswith(FORMULAS) else part for part in parts)
+
+
+def _look(text: str) -> str:
+    return unicodedata.normalize("NFKC", survey_file.INVISIBLE.sub("", text)).strip()
