@@ -460,17 +460,15 @@ def test_a_bomb_takes_no_memory_and_is_refused(tmp_path, capsys, monkeypatch):
     assert err.endswith("bomb.gz': it holds more than 16,777,216 bytes\n")
 
 
-def test_a_bomb_of_beginnings_takes_no_longer_than_one_of_zeros(tmp_path, capsys):
-    """Of the whole beginning of a message, too, which some version may have."""
+def test_a_bomb_of_beginnings_takes_no_longer_than_one_of_zeros(tmp_path):
     (tmp_path / "survey.json").write_bytes(SURVEY.to_json().encode())
-    seconds = {}
-    for name, unit in (("zeros", bytes(4)), ("magic", b"uldp"), ("version", b"uldp\2\0")):
-        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(unit * ((1 << 24) // len(unit))))
-        line = ["tally", "survey.json", f"{name}.gz"]
+    seconds = []
+    for unit in (bytes(4), b"uldp"):
+        (tmp_path / "a.gz").write_bytes(gzip.compress(unit * (1 << 22)))
         start = time.perf_counter()
-        assert piped(line, tmp_path, b"").returncode == 1
-        seconds[name] = time.perf_counter() - start
-    assert max(seconds.values()) < 2.5 * seconds["zeros"]
+        assert piped(["tally", "survey.json", "a.gz"], tmp_path, b"").returncode == 1
+        seconds.append(time.perf_counter() - start)
+    assert seconds[1] < 2 * seconds[0]
 
 
 def piped(words: list[str], folder: Path, data: bytes) -> subprocess.CompletedProcess[bytes]:
