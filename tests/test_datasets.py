@@ -1,10 +1,12 @@
 """The shipped tables, the script that rebuilds them, and the loaders of the paper's files."""
 
+import bz2
 import csv
 import gzip
 import hashlib
 import importlib.util
 import itertools
+import lzma
 import re
 import sys
 import zipfile
@@ -340,11 +342,14 @@ CHECKINS = [
 ]
 
 
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
 def write(path, lines, member="data.txt"):
     """Write lines as the paper's files are: plain, or as the suffix says."""
     content = "".join(f"{line}\n" for line in lines).encode("latin-1")
-    if path.suffix == ".gz":
-        path.write_bytes(gzip.compress(content))
+    if path.suffix in PACKERS:
+        path.write_bytes(PACKERS[path.suffix](content))
     elif path.suffix == ".zip":
         with zipfile.ZipFile(path, "a") as archive:
             archive.writestr(member, content)
@@ -353,7 +358,7 @@ def write(path, lines, member="data.txt"):
     return path
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zip"])
+@pytest.mark.parametrize("suffix", ["", ".zip", *PACKERS])
 def test_the_census_file_is_counted(tmp_path, suffix):
     path = write(tmp_path / f"USCensus1990.data.txt{suffix}", CENSUS_LINES)
     census = datasets.load_us_census_1990(path, expected_rows=3)
@@ -366,6 +371,47 @@ def test_the_census_file_is_counted(tmp_path, suffix):
     fine = datasets.load_us_census_1990(path, attributes=9, expected_rows=3)
     assert np.flatnonzero(fine.counts).tolist() == [32 * unemployed + 1, 32 * 399, 32 * 399 + 16]
     assert fine.domain.sensitive.size == 2_432
+    renamed = path.rename(tmp_path / "census.GZ")
+    assert datasets.load_us_census_1990(renamed, expected_rows=3).counts.sum() == 3
+
+
+def test_what_editors_do_to_a_file_changes_no_count(tmp_path):
+    quoted = ",".join(f'"{name}"' for name in HEADER)
+    path = write(tmp_path / "census.txt", [f"ï»¿{quoted}\r", *CENSUS_LINES[1:], "", " "])
+    assert datasets.load_us_census_1990(path, expected_rows=3).counts.sum() == 3
+    pois = write(tmp_path / "pois.txt", [f"ï»¿{POIS[0]}", *POIS[1:], ""])
+    checkins = write(tmp_path / "checkins.txt", [*(f"{line}\r" for line in CHECKINS), "\r"])
+    assert load_small(pois, checkins).hospital_cells.tolist() == [58]
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4c9d\nsize 7\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (POINTER.encode(), "a pointer to it, which git-lfs left in its place: 'version https:"),
+        (gzip.compress(POINTER.encode()), "a pointer to it, which git-lfs left in its place"),
+        (b"<!DOCTYPE html>\n<p>Not found", "a web page: '<!DOCTYPE html>"),
+        ("1\th1\t2\t3\n".encode("utf-16"), "text in UTF-16: 'ÿþ1"),
+        ("\ufeff1\th1\t2\t3\n".encode("utf-16-be"), "text in UTF-16: 'þÿ"),
+        (b"PK\x03\x04 and no more", "it cannot be unpacked: File is not a zip file"),
+        *((pack(b"data")[:20], "it cannot be unpacked: ") for pack in PACKERS.values()),
+    ],
+    ids=range(9),
+)
+def test_another_file_in_the_place_of_one_is_named(tmp_path, content, why):
+    path = tmp_path / "downloaded"
+    path.write_bytes(content)
+    pois = write(tmp_path / "pois.txt", POIS)
+    for load in (
+        lambda: datasets.load_us_census_1990(path),
+        lambda: load_small(path, path),
+        lambda: load_small(pois, path),
+    ):
+        with pytest.raises(ValueError, match=re.escape(f"{path}")) as refused:
+            load()
+        assert why in str(refused.value)
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".gz", ".zip"])
@@ -401,7 +447,13 @@ def load_small(pois, checkins, **expected):
             ", line 1: expected a header with dAge, dIncome1, iMarital, iSex, got no",
         ),
         ([], ", line 1: expected a header with dAge, dIncome1, iMarital, iSex, got no dAge"),
-        ([CENSUS_LINES[0], "1,2,3"], ", line 2: expected 69 fields, got 3"),
+        (
+            [CENSUS_LINES[0].replace(",", ";")],
+            ", line 1: expected a header with dAge, dIncome1, iMarital, iSex, "
+            "got no dAge, dIncome1, iMarital, iSex in 'caseid;dAge;dIncome1;",
+        ),
+        ([CENSUS_LINES[0], "1,2,3"], ", line 2: expected 69 fields, got 3 in '1,2,3'"),
+        ([*CENSUS_LINES[:2], "", CENSUS_LINES[2]], ", line 3: expected 69 fields, got 1 in ''"),
         ([*CENSUS_LINES, census_line(3, dAge=8)], ", line 5: expected dAge in 0..7, got '8'"),
         ([*CENSUS_LINES, census_line(3, iSex="")], ", line 5: expected iSex in 0..1, got ''"),
         (CENSUS_LINES[:3], ": expected 3 rows, got 2"),
@@ -431,7 +483,7 @@ def test_venues_are_on_the_globe(tmp_path, latitude, longitude):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("h3\t40.7\t-74.0\tHospital", ", line 8: expected 5 tab-separated fields, got 4"),
+        ("h3\t40.7\t-74.0\tHospital", ", line 8: expected 5 tab-separated fields, got 4 in 'h3"),
         ("h3\tnorth\t-74\tBar\tUS", f", line 8: expected {OUTSIDE}, got 'north', '-74'"),
         ("h3\t407.1\t-74\tBar\tUS", f", line 8: expected {OUTSIDE}, got '407.1', '-74'"),
         ("h3\t40.7\t-74\tBar\tUS", ": expected 7 venues, got 8"),
@@ -446,7 +498,7 @@ def test_a_bad_file_of_venues_is_reported(tmp_path, line, message):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([*CHECKINS, "1\th1"], ", line 28: expected 4 tab-separated fields, got 2"),
+        ([*CHECKINS, "1\th1"], ", line 28: expected 4 tab-separated fields, got 2 in '1\\th1'"),
         (CHECKINS[:-1], ": expected 27 check-ins, got 26"),
         (CHECKINS[1:] + CHECKINS[-1:], ": expected 26 check-ins in Manhattan, got 25"),
     ],

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
+import codecs
 import gzip
+import lzma
 import math
 import zipfile
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from io import BufferedIOBase, BufferedReader
+from itertools import chain
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -45,6 +51,19 @@ codes; income is in US dollars a year."""
 ENOUGH_PATIENTS = 10
 """So many users of a hospital make its cell sensitive; then they need not be kept."""
 
+_PACKED: dict[bytes, Callable[[BufferedReader], BufferedIOBase]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ": lzma.LZMAFile,
+}
+_ZIPPED = b"PK\x03\x04", b"PK\x05\x06"
+_OTHER_FILES = {
+    b"version https://git-lfs": "a pointer to it, which git-lfs left in its place",
+    b"<": "a web page",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+}
+
 _US_CENSUS_1990_SOURCE = "US Census Data (1990), UCI Machine Learning Repository; CC BY 4.0."
 _FOURSQUARE_SOURCE = (
     "Global-scale Check-in Dataset of D. Yang et al. (Foursquare, April 2012 to September 2013), "
@@ -63,7 +82,8 @@ def load_us_census_1990(
     Parameters
     ----------
     path : path
-        The file, plain or compressed (.gz, or .zip with a file of that name or a single one).
+        The file, plain or compressed (gzip, bzip2, xz, or zip with a file of that name or a single
+        one), whatever the path ends in.
     attributes : int, optional
         How many of the nine attributes make up a value, 4 to 9.
     expected_rows : int, optional
@@ -78,10 +98,12 @@ def load_us_census_1990(
     expected_rows = checks.whole(expected_rows, "expected_rows", least=1)
     chosen = first_attributes(US_CENSUS_1990_ATTRIBUTES, attributes)
     lines = _lines(path, "USCensus1990.data.txt")
-    header = next(lines, (1, b""))[1].split(b",")
+    first = next(lines, (1, b""))[1]
+    header = first.replace(b'"', b"").split(b",")
     absent = [name for name in chosen if name.encode() not in header]
     if absent:
-        raise _unexpected(path, 1, f"a header with {', '.join(chosen)}", f"no {', '.join(absent)}")
+        expected = f"a header with {', '.join(chosen)}"
+        raise _unexpected(path, 1, expected, f"no {', '.join(absent)} in {_shown(first)}")
     pick = itemgetter(*(header.index(name.encode()) for name in chosen))
     codes = [{str(code).encode() for code in range(len(c))} for c in chosen.values()]
 
@@ -89,7 +111,8 @@ def load_us_census_1990(
     for number, line in lines:
         answers = line.split(b",")
         if len(answers) != len(header):
-            raise _unexpected(path, number, f"{len(header)} fields", f"{len(answers)}")
+            got = f"{len(answers)} in {_shown(line)}"
+            raise _unexpected(path, number, f"{len(header)} fields", got)
         answer = pick(answers)
         if answer not in people:
             for name, code, allowed in zip(chosen, answer, codes, strict=True):
@@ -123,7 +146,8 @@ def load_foursquare(
     ----------
     pois_path, checkins_path : path
         ``dataset_TIST2015_POIs.txt`` and ``dataset_TIST2015_Checkins.txt``, plain or compressed
-        (.gz, or .zip with a file of that name or a single one; one archive may hold both).
+        (gzip, bzip2, xz, or zip with a file of that name or a single one; one archive may hold
+        both), whatever the paths end in.
     expected_venues, expected_checkins, expected_in_manhattan : int, optional
         The numbers of venues, of check-ins, and of check-ins in the grid; those of the whole files
         by default.
@@ -153,7 +177,8 @@ def load_foursquare(
     for number, line in _lines(checkins_path, "dataset_TIST2015_Checkins.txt"):
         checkin = line.split(b"\t")
         if len(checkin) != 4:
-            raise _unexpected(checkins_path, number, "4 tab-separated fields", f"{len(checkin)}")
+            got = f"{len(checkin)} in {_shown(line)}"
+            raise _unexpected(checkins_path, number, "4 tab-separated fields", got)
         user, venue = checkin[:2]
         if venue in places:
             visits[venue] += 1
@@ -177,7 +202,8 @@ def load_foursquare(
 def _venue(path: str | PathLike[str], number: int, line: bytes) -> tuple[int | None, bytes, str]:
     venue = line.split(b"\t")
     if len(venue) != 5:
-        raise _unexpected(path, number, "5 tab-separated fields", f"{len(venue)}")
+        got = f"{len(venue)} in {_shown(line)}"
+        raise _unexpected(path, number, "5 tab-separated fields", got)
     try:
         latitude = float(venue[1])
         longitude = float(venue[2])
@@ -191,16 +217,30 @@ def _venue(path: str | PathLike[str], number: int, line: bytes) -> tuple[int | N
 
 def _lines(path: str | PathLike[str], member: str) -> Iterator[tuple[int, bytes]]:
     with ExitStack() as stack:
-        for number, line in enumerate(_open(Path(path), member, stack), start=1):
-            yield number, line.rstrip(b"\r\n")
+        try:
+            file = _open(Path(path), member, stack)
+            first = next(file, b"").removeprefix(codecs.BOM_UTF8)
+            for start, what in _OTHER_FILES.items():
+                if first.startswith(start):
+                    raise _unexpected(path, 1, "the data", f"{what}: {_shown(first)}")
+            for number, ended in enumerate(chain([first], file), start=1):
+                line = ended.rstrip(b"\r\n")
+                if not line and not any(map(bytes.strip, file)):
+                    return
+                yield number, line
+        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile) as why:
+            raise ValueError(f"{path}: it cannot be unpacked: {why}") from None
 
 
-def _open(path: Path, member: str, stack: ExitStack) -> Iterable[bytes]:
-    if path.suffix == ".gz":
-        return stack.enter_context(gzip.open(path))
-    if path.suffix != ".zip":
-        return stack.enter_context(path.open("rb"))
-    archive = stack.enter_context(zipfile.ZipFile(path))
+def _open(path: Path, member: str, stack: ExitStack) -> Iterator[bytes]:
+    file = stack.enter_context(path.open("rb"))
+    start = file.peek(5)
+    for magic, unpacked in _PACKED.items():
+        if start.startswith(magic):
+            return stack.enter_context(unpacked(file))
+    if not start.startswith(_ZIPPED):
+        return file
+    archive = stack.enter_context(zipfile.ZipFile(file))
     files = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     wanted = [name for name in files if Path(name).name == member] or files
     if len(wanted) != 1:
@@ -217,5 +257,5 @@ def _unexpected(path: str | PathLike[str], line: int, expected: str, got: str) -
     return ValueError(f"{path}, line {line:,}: expected {expected}, got {got}")
 
 
-def _shown(field: bytes) -> str:
-    return repr(field.decode("latin-1"))
+def _shown(text: bytes) -> str:
+    return repr(text[:80].decode("latin-1"))
