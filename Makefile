@@ -9,7 +9,10 @@ COMPARE ?= --nbval
 NBVAL = $(BIN)/pytest -n 3 --dist loadscope $(COMPARE) --nbval-current-env --nbval-cell-timeout 300
 PAPER = $(shell awk '/caption:/ {on = /The paper$$/} on && /file:/ {print $$3}' _toc.yml)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-CACHE := $(CURDIR)/_build/.jupyter_cache
+CACHE := _build/.jupyter_cache
+
+# Sphinx, Jupyter's cache and venv read these as patterns and as parts of addresses, and may write elsewhere.
+$(foreach mark,% ? * [ :,$(if $(findstring $(mark),$(CURDIR)),$(error This folder must have no $(mark) in its path: $(CURDIR))))
 
 # The same numbers on every machine: a fixed hash seed, one BLAS thread for each process, and no
 # Jupyter, IPython or Matplotlib settings but the defaults.
@@ -28,15 +31,15 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help book pdf test accessibility coverage fuzz lint paper same stored-book notebooks dist alone clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
 
 book: $(INSTALLED) ## Run every notebook, side by side, and build the book
 	rm -rf $(CACHE) && mkdir -p $(CACHE)
-	JUPYTERCACHE=$(CACHE) $(BIN)/jcache notebook add notebooks/*.ipynb > _build/executed.log 2>&1
-	JUPYTERCACHE=$(CACHE) $(BIN)/jcache project execute --executor local-parallel --timeout 120 >> _build/executed.log 2>&1
+	JUPYTERCACHE=$(CACHE) $(BIN)/jcache notebook add notebooks/*.ipynb
+	JUPYTERCACHE=$(CACHE) $(BIN)/jcache project execute --executor local-parallel --timeout 120
 	$(call CONFIGURE,cache) > _build/cache.yml
 	$(BUILD_BOOK) --config _build/cache.yml
-	@printf '\nThe book is ready. Open\n\n    %s\n\n' '$(CURDIR)/_build/html/index.html'
+	@printf '\nThe book is ready. Open\n\n    %s\n\n' "$$PWD/_build/html/index.html"
 
 pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromium)
 	awk '/book.api/ {next} !/sections:/' _toc.yml > _build/print.yml
@@ -85,13 +88,13 @@ notebooks: $(INSTALLED) ## Run every notebook in place and store its outputs
 
 dist: ## Build wheel and sdist in _build/dist with nothing but a hashed list (needs a network)
 	rm -rf _build/dist
-	$(PYTHON) -m venv --clear _build/builder
-	_build/builder/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -r tools/dist-requirements.txt
+	"$(PYTHON)" -m venv --clear _build/builder
+	_build/builder/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -r tools/dist-requirements.txt
 	_build/builder/bin/python -m hatchling build --directory _build/dist
 
 alone: dist ## Run the README's lines with the wheel alone (needs a network)
-	$(PYTHON) -m venv --clear _build/alone
-	_build/alone/bin/pip install --quiet --disable-pip-version-check _build/dist/*.whl
+	"$(PYTHON)" -m venv --clear _build/alone
+	_build/alone/bin/python -m pip install --quiet --disable-pip-version-check _build/dist/*.whl
 	cd _build && awk '/^```/ {on = 0} on; /^```python/ {on = 1}' ../README.md | alone/bin/python -
 
 clean: ## Remove the built book and all caches (.venv stays)
@@ -102,8 +105,8 @@ clean: ## Remove the built book and all caches (.venv stays)
 # Importing pyplot once builds Matplotlib's font cache, which would otherwise report itself in the
 # first notebook that draws.
 $(INSTALLED): requirements.txt constraints.txt pyproject.toml CITATION.cff
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11'; exit 1; }
-	$(PYTHON) -m venv .venv
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11'; exit 1; }
+	"$(PYTHON)" -m venv .venv
 	$(INSTALL) "$$(grep '^uv==' requirements.txt)"
 	$(BIN)/uv pip install --quiet --reinstall-package uldp --python $(BIN)/python -r requirements.txt || $(INSTALL) -r requirements.txt
 	$(BIN)/python -c 'import matplotlib.pyplot'

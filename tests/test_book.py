@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -230,6 +231,55 @@ def test_the_picture_of_the_readme_is_the_first_of_the_quick_start(
     pixels, stored = map(plt.imread, (drawn, ROOT / "book" / "images" / "quickstart.png"))
     assert pixels.shape == stored.shape
     assert np.abs(pixels - stored).mean() < 1e-3, "save the figure of the page here again"
+
+
+TOOL = """#!/bin/sh
+case "$1 $2" in
+    "project execute") cd "$JUPYTERCACHE" && echo "cache in $PWD" ;;
+    "-m venv") for folder; do :; done; mkdir -p "$folder/bin" && cp "$0" "$folder/bin/python" ;;
+esac
+"""
+"""What stands for Python and Jupyter: it does nothing but say where it would write."""
+
+
+@pytest.mark.parametrize(
+    ("folder", "refused"),
+    [
+        *(
+            (name, False)
+            for name in ("My course", "é it's $x", "-n", "-rf a", 'q"`u`\\o', "#1 & (2);")
+        ),
+        *((name, True) for name in ("My what?", "50%41", "a [b]", "a *", "a:b")),
+    ],
+)
+def test_make_writes_in_its_folder_alone(tmp_path: Path, folder: str, refused: bool) -> None:
+    """Whatever the folder's name: cut at a blank, it would be the name of another folder."""
+    clone, python = tmp_path / folder / "my uldp", tmp_path / "a python"
+    for name in (".venv/bin", "book", "notebooks", "tests", "tools", "uldp"):
+        (clone / name).mkdir(parents=True)
+    for name in ("Makefile", "_config.yml", "requirements.txt", "constraints.txt"):
+        shutil.copyfile(ROOT / name, clone / name)
+    for name in ("pyproject.toml", "CITATION.cff", ".venv/installed"):
+        (clone / name).touch()
+    for tool in (python, *(clone / ".venv" / "bin" / name for name in ("jcache", "jupyter-book"))):
+        tool.write_text(TOOL, encoding="utf-8")
+        tool.chmod(0o755)
+    beside = tmp_path / f"{folder}/my uldp".split()[0]
+    beside.mkdir(exist_ok=True)
+    (beside / "kept").touch()
+
+    there = sorted(tmp_path.rglob("*"))
+    environment = {name: os.environ[name] for name in os.environ if not name.startswith("M")}
+    line = ["make", f"PYTHON={python}", "book", "dist", "clean"]
+    run = subprocess.run(line, cwd=clone, env=environment, capture_output=True, text=True)
+    assert sorted(tmp_path.rglob("*")) == there
+    if refused:
+        assert (run.stdout, run.returncode) == ("", 2)
+        assert "This folder must have no " in run.stderr
+    else:
+        assert (run.stderr, run.returncode) == ("", 0)
+        assert f"\ncache in {clone}/_build/.jupyter_cache\n" in run.stdout
+        assert f"\n    {clone}/_build/html/index.html\n" in run.stdout
 
 
 BUILT = ROOT / "_build" / "html"

@@ -749,7 +749,7 @@ def test_every_example_of_the_help_runs(tmp_path, capsys, sent):
     (tmp_path / "tuesday.bin.gz").write_bytes(gzip.compress(b"".join(sent["drug"])))
     for name, part in (("monday", "mood"), ("tuesday", "drug")):
         SURVEY.read(sent[part]).tallies.save(tmp_path / f"{name}.json")
-    (tmp_path / "uldp").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m uldp "$@"\n')
+    (tmp_path / "uldp").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m uldp "$@"\n')
     (tmp_path / "uldp").chmod(0o755)
     names = re.findall(r"^ {4}(\w+)", helped(capsys), re.M)
     assert names == ["describe", "tally", "add", "estimate", "reproduce"]

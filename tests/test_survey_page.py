@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+import shlex
 import shutil
 import socket
 import sqlite3
@@ -1184,7 +1185,8 @@ def test_what_the_book_shows_runs_as_it_stands(tmp_path, monkeypatch):
                 serve(program, port, name)
         elif commands:
             for command in commands:
-                subprocess.run(f"{sys.executable} -m uldp {command}", shell=True, check=True)
+                line = f"{shlex.quote(sys.executable)} -m uldp {command}"
+                subprocess.run(line, shell=True, check=True)
         elif source.startswith("%%writefile "):
             first, _, rest = source.partition("\n")
             Path(first.split()[1]).write_text(rest, encoding="utf-8")
