@@ -51,7 +51,7 @@ def test_influence_and_the_worst_report_are_those_of_all_reports(name):
 class Listed(uldp.UtilityOptimizedBlockDesign):
     """A mechanism that does not know a shorter way to its best report."""
 
-    best_report = uldp.Mechanism.best_report
+    _best_report = uldp.Mechanism._best_report
 
 
 @pytest.mark.parametrize(

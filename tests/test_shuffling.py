@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 import uldp
+from uldp.mechanisms.index_reports import IndexReports
 from uldp.privacy import shuffling
 from uldp.privacy.shuffling import Shuffled
 
@@ -106,10 +107,16 @@ def test_two_users_of_the_hadamard_response_by_all_pairs_of_reports(sensitive):
 def test_kinds_are_those_of_the_matrix(epsilon):
     for domain in [*with_cover(4), SIX]:
         for mechanism in mechanisms(domain, epsilon):
-            known, listed = mechanism.pair_kinds(), uldp.Mechanism.pair_kinds(mechanism)
-            np.testing.assert_allclose(known, listed, rtol=1e-7, atol=1e-15)
-            assert known.revealed + known.neither + 2 * known.one + known.both == pytest.approx(1)
-            common = mechanism.transition_matrix().min(axis=0).sum()
+            known = Shuffled(mechanism, 1)._kinds
+            matrix = mechanism.transition_matrix()
+            b = matrix[mechanism.nonsensitive[0], mechanism.protected]
+            lifts = matrix[:, mechanism.protected][mechanism.sensitive] / b
+            held = lifts > math.exp(epsilon / 2)
+            np.testing.assert_allclose(lifts, np.where(held, math.exp(epsilon), 1), rtol=1e-9)
+            for x, other in itertools.permutations(held, 2):
+                listed = 1 - b.sum(), b[~(x | other)].sum(), b[x & ~other].sum(), b[x & other].sum()
+                np.testing.assert_allclose(known, listed, rtol=1e-7, atol=1e-15)
+            common = matrix.min(axis=0).sum()
             assert Shuffled(mechanism, 1).common == pytest.approx(common, rel=1e-9)
 
 
@@ -321,10 +328,8 @@ def test_what_is_missed_is_never_left_out_of_an_upper_bound():
     assert shuffled.level(1e-15).upper < 0.03
 
 
-class Uneven(uldp.UtilityOptimizedRR):
-    """A uRR that says of itself what it is not."""
-
-    protected = np.array([True, True, True, True, False])
+class OfItsOwnKind(IndexReports):
+    decoder = _matrix = _perturb = None
 
 
 def test_what_is_not_covered_is_refused():
@@ -341,5 +346,5 @@ def test_what_is_not_covered_is_refused():
         Shuffled(uldp.UtilityOptimizedRR(SIX, 30.5), 10)
     with pytest.raises(ValueError, match="n must be smaller to be summed up, got 300"):
         Shuffled(uldp.UtilityOptimizedRR(SIX, 1.0), 300).exact_delta(0.1)
-    with pytest.raises(ValueError, match="send each protected report with a chance b"):
-        uldp.Mechanism.pair_kinds(Uneven(uldp.Domain(5, sensitive=[0, 1, 2]), 1.0))
+    with pytest.raises(ValueError, match="of the kind uRR, uRAP, uBD or uHR, got OfItsOwnKind"):
+        Shuffled(OfItsOwnKind(SIX, 1.0), 10)

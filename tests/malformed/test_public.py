@@ -32,7 +32,7 @@ NOT_MADE_BY_USERS = [
     "SystemChaCha",
     *("Bootstrap", "Bounds", "Change", "ChiSquare", "EstimateTable", "PersonalizedTotal", "Total"),
 ]
-CALLED_WITH_WHAT_IS_CHECKED = ["best_report", "count_conditions"]
+CALLED_WITH_WHAT_IS_CHECKED = ["count_conditions"]
 CALLS = [
     one
     for file in pkgutil.iter_modules(malformed.__path__, "malformed.")

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from uldp.law import Law
 from uldp.likelihood import Evidence, MaximumLikelihood
 from uldp.tallies import MOST_REPORTS, Tally
 
-__all__ = ["Mechanism", "Names", "PairKinds", "Seed"]
+__all__ = ["Mechanism", "Names", "Seed"]
 
 Names = Mapping[str, Mapping[str, Any]]
 Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
@@ -28,24 +28,6 @@ Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.
 MATRIX_ENTRIES = 1 << 24
 USERS_AT_ONCE = 1 << 16
 MOST_SHOWN = 20
-
-
-class PairKinds(NamedTuple):
-    """The kinds of report that a user of X_N sends, by which of two sensitive values they hold.
-
-    Attributes
-    ----------
-    revealed : float
-        The probability that her report reveals her value.
-    neither, one, both : float
-        The probabilities that it holds neither of the two; the first but not the second, which is
-        as probable as the reverse; and both.
-    """
-
-    revealed: float
-    neither: float
-    one: float
-    both: float
 
 
 @dataclass(frozen=True)
@@ -311,7 +293,7 @@ class Mechanism(Law):
         self._check_matrix_size()
         return self._matrix()
 
-    def best_report(self, weights: NDArray[np.float64]) -> Any:
+    def _best_report(self, weights: NDArray[np.float64]) -> Any:
         """Return the report y with the largest D_y · w; by default all reports are tried.
 
         Parameters
@@ -322,28 +304,6 @@ class Mechanism(Law):
         outputs = self.outputs
         totals = [self.decoder.estimate(self.tally(y[None]).counts, 1) @ weights for y in outputs]
         return outputs[np.argmax(totals)]
-
-    def pair_kinds(self) -> PairKinds:
-        """Return the kinds of a report for a pair of sensitive values, if the same for all pairs.
-
-        By default they are counted in the matrix, whose protected columns must each hold two
-        numbers: e^ε b, and b, which is also the probability that a user of X_N sends the report.
-        """
-        matrix = self.transition_matrix()[:, self.protected]
-        b = matrix[self.nonsensitive[0]]
-        held = matrix[self.sensitive] > b * np.exp(self.epsilon / 2)
-        expected = np.tile(b, (len(matrix), 1))
-        expected[self.sensitive] *= np.where(held, np.exp(self.epsilon), 1)
-        pairs = (held * b) @ held.T
-        apart = ~np.eye(len(held), dtype=np.bool_)
-        one = (pairs.diagonal()[:, None] - pairs)[apart]
-        if not np.allclose(matrix, expected, rtol=1e-9, atol=0) or not np.allclose(one, one[0]):
-            raise ValueError(
-                "mechanism must send each protected report with a chance b, or e^ε b if it holds "
-                "the sensitive value, and hold each pair of these alike"
-            )
-        both = float(pairs[apart][0])
-        return PairKinds(self.revealed_share, float(b.sum()) - 2 * one[0] - both, one[0], both)
 
     @abstractmethod
     def _matrix(self) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
 from uldp._numerics.subsets import column_counts, random_subsets
 from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Names, PairKinds
+from uldp.mechanisms.base import Names
 from uldp.mechanisms.block_decoder import BlockDecoder, BlockLaw, best_mass
 from uldp.mechanisms.set_reports import SetReports
 from uldp.tallies import Tally
@@ -130,7 +130,7 @@ class UtilityOptimizedBlockDesign(SetReports):
         """Σ λ_d (1 - μ_d), the probability of sending no set."""
         return self._law.revealed if self.nonsensitive.size else 0.0
 
-    def best_report(self, weights: NDArray[np.float64]) -> Any:
+    def _best_report(self, weights: NDArray[np.float64]) -> Any:
         """Return the best of the best sets of each size and the best value to reveal."""
         decoder = self.decoder
         of_S = weights[self.sensitive]
@@ -150,17 +150,6 @@ class UtilityOptimizedBlockDesign(SetReports):
             candidates.append((float(value), np.zeros(of_S.size, dtype=np.bool_), revealed + 1))
         _, held, revealed = max(candidates, key=lambda one: one[0])
         return self._report(held, revealed)
-
-    def pair_kinds(self) -> PairKinds:
-        """Return the kinds: sets of a size are alike (see `Mechanism.pair_kinds`)."""
-        law = self._law
-        s = self.sensitive.size
-        d = law.sizes
-        each = law.weights * law.hidden / (s * (s - 1))
-        neither = float(each @ ((s - d) * (s - d - 1)))
-        one = float(each @ (d * (s - d)))
-        both = float(each @ (d * (d - 1)))
-        return PairKinds(self.revealed_share, neither, one, both)
 
     def _matrix(self) -> NDArray[np.float64]:
         law = self._law

@@ -13,7 +13,7 @@ from uldp._numerics.bits import bernoulli
 from uldp._numerics.chunks import chunks
 from uldp._numerics.packed import PackedSets
 from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Names, PairKinds
+from uldp.mechanisms.base import Names
 from uldp.mechanisms.index_reports import IndexReports
 from uldp.mechanisms.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 from uldp.tallies import Tally
@@ -108,14 +108,9 @@ class UtilityOptimizedHadamard(IndexReports):
             sets[:, chunk] = elements.pack(self._members(columns[chunk])).T
         return Evidence(self, sets, counts[columns], counts[self.order :])
 
-    def best_report(self, weights: NDArray[np.float64]) -> Any:
-        """Return the report with the largest total (see `Mechanism.best_report`)."""
+    def _best_report(self, weights: NDArray[np.float64]) -> Any:
+        """Return the report with the largest total (see `Mechanism._best_report`)."""
         return self.report_dtype.type(self.decoder.totals(weights).argmax())
-
-    def pair_kinds(self) -> PairKinds:
-        """Return the kinds: each pair of signs occurs equally often in two rows."""
-        quarter = self._choices[1] / 4
-        return PairKinds(self.revealed_share, quarter, quarter, quarter)
 
     def _members(self, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which sensitive values have +1 in these columns, shape (columns, s)."""

@@ -14,7 +14,7 @@ from uldp._numerics import checks
 from uldp._numerics.bits import bernoulli, random_bytes
 from uldp._numerics.fields import set_fields
 from uldp.decoders import SupportDecoder
-from uldp.mechanisms.base import Names, PairKinds
+from uldp.mechanisms.base import Names
 from uldp.mechanisms.set_reports import SetReports
 from uldp.mechanisms.theta import minimax_log_odds
 
@@ -132,19 +132,11 @@ class UtilityOptimizedRappor(SetReports):
             else 0.0
         )
 
-    def best_report(self, weights: NDArray[np.float64]) -> Any:
-        """Return the set of the positive w, with the largest on X_N (`Mechanism.best_report`)."""
+    def _best_report(self, weights: NDArray[np.float64]) -> Any:
+        """Return the set of the positive w, with the largest on X_N (`Mechanism._best_report`)."""
         each = weights / self.decoder.gain
         revealed = np.append(0, each[self.nonsensitive]).argmax()
         return self._report(each[self.sensitive] > 0, int(revealed))
-
-    def pair_kinds(self) -> PairKinds:
-        """Return the kinds: bits are independent (see `Mechanism.pair_kinds`)."""
-        law = self.decoder
-        hidden = float(law.not_true_support[self.nonsensitive[0]])
-        on = float(law.false_support[self.sensitive[0]])
-        off = float(law.not_false_support[self.sensitive[0]])
-        return PairKinds(self.revealed_share, hidden * off**2, hidden * on * off, hidden * on**2)
 
     def _matrix(self) -> NDArray[np.float64]:
         """Return Q(y|x) of eqs. (7)-(10)."""

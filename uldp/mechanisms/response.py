@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics.bits import bernoulli
 from uldp.decoders import SupportDecoder
 from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Names, PairKinds
+from uldp.mechanisms.base import Names
 from uldp.mechanisms.index_reports import IndexReports
 from uldp.tallies import Tally
 
@@ -78,14 +78,9 @@ class UtilityOptimizedRR(IndexReports):
         """Y_P = X_S: a report that names a sensitive value."""
         return np.isin(self.outputs, self.sensitive)
 
-    def best_report(self, weights: NDArray[np.float64]) -> Any:
-        """Return the value with the largest w/gain (see `Mechanism.best_report`)."""
+    def _best_report(self, weights: NDArray[np.float64]) -> Any:
+        """Return the value with the largest w/gain (see `Mechanism._best_report`)."""
         return self.report_dtype.type((weights / self.decoder.gain).argmax())
-
-    def pair_kinds(self) -> PairKinds:
-        """Return the kinds: a report names one value at most (see `Mechanism.pair_kinds`)."""
-        each = self._choices[2]
-        return PairKinds(self.revealed_share, (self.sensitive.size - 2) * each, each, 0.0)
 
     def _matrix(self) -> NDArray[np.float64]:
         """Return Q(y|x) of eq. (6)."""

@@ -34,7 +34,7 @@ are right to a few units in the last place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb, lgamma
 from typing import NamedTuple
@@ -47,7 +47,11 @@ from scipy.special import gammaln
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
-from uldp.mechanisms.base import Mechanism, PairKinds
+from uldp.mechanisms.base import Mechanism
+from uldp.mechanisms.block_design import UtilityOptimizedBlockDesign
+from uldp.mechanisms.hadamard import UtilityOptimizedHadamard
+from uldp.mechanisms.rappor import UtilityOptimizedRappor
+from uldp.mechanisms.response import UtilityOptimizedRR
 
 __all__ = ["Bounds", "Shuffled"]
 
@@ -75,6 +79,24 @@ class Bounds(NamedTuple):
 
     lower: float
     upper: float
+
+
+class _PairKinds(NamedTuple):
+    """The kinds of report that a user of X_N sends, by which of two sensitive values they hold.
+
+    Attributes
+    ----------
+    revealed : float
+        The probability that her report reveals her value.
+    neither, one, both : float
+        The probabilities that it holds neither of the two; the first but not the second, which is
+        as probable as the reverse; and both.
+    """
+
+    revealed: float
+    neither: float
+    one: float
+    both: float
 
 
 class _Differences(NamedTuple):
@@ -105,14 +127,15 @@ class Shuffled:
     Parameters
     ----------
     mechanism : Mechanism
-        What all users perturb their answers with, of ε at most 30, with two sensitive values and a
-        non-sensitive one at least.
+        What all users perturb their answers with, of the kind uRR, uRAP, uBD or uHR and ε at most
+        30, with two sensitive values and a non-sensitive one at least.
     n : int
         The number of users, 1 to 10^7.
     """
 
     mechanism: Mechanism
     n: int
+    _kinds: _PairKinds = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         checks.instance(self.mechanism, "mechanism", Mechanism)
@@ -127,12 +150,7 @@ class Shuffled:
             raise ValueError(
                 f"mechanism must have an ε of at most {LARGEST_SHUFFLED}, got {mechanism.epsilon}"
             )
-        set_fields(self, n=n)
-        self._kinds  # noqa: B018  a mechanism whose pairs differ is refused here
-
-    @cached_property
-    def _kinds(self) -> PairKinds:
-        return self.mechanism.pair_kinds()
+        set_fields(self, n=n, _kinds=_pair_kinds(mechanism))
 
     @property
     def common(self) -> float:
@@ -345,6 +363,35 @@ class Shuffled:
             middle = (low + high) / 2
             low, high = (middle, high) if too_small(middle) else (low, middle)
         return low, high
+
+
+def _pair_kinds(mechanism: Mechanism) -> _PairKinds:
+    """Return the kinds, which are the same for all pairs of the two sensitive values or more."""
+    s = mechanism.sensitive.size
+    match mechanism:
+        case UtilityOptimizedRR():  # a report holds one value
+            one = float(mechanism.decoder.false_support[mechanism.sensitive[0]])
+            neither, both = (s - 2) * one, 0.0
+        case UtilityOptimizedRappor():  # bits are independent
+            decoder = mechanism.decoder
+            hidden = float(decoder.not_true_support[mechanism.nonsensitive[0]])
+            on = float(decoder.false_support[mechanism.sensitive[0]])
+            off = float(decoder.not_false_support[mechanism.sensitive[0]])
+            neither, one, both = hidden * off**2, hidden * on * off, hidden * on**2
+        case UtilityOptimizedBlockDesign():  # sets of a size are alike
+            law = mechanism.decoder.law
+            d = law.sizes
+            each = law.weights * law.hidden / (s * (s - 1))
+            neither = float(each @ ((s - d) * (s - d - 1)))
+            one = float(each @ (d * (s - d)))
+            both = float(each @ (d * (d - 1)))
+        case UtilityOptimizedHadamard():  # two rows have each pair of signs equally often
+            neither = one = both = mechanism.decoder.hidden / 4
+        case _:
+            raise ValueError(
+                f"mechanism must be of the kind uRR, uRAP, uBD or uHR, got {mechanism}"
+            )
+    return _PairKinds(mechanism.revealed_share, neither, one, both)
 
 
 def _reach(variance: float, most: float, exponent: float | Array) -> Array:

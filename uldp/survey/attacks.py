@@ -75,7 +75,7 @@ def worst_report(mechanism: Mechanism, targets: Any) -> Any:
         If the mechanism, of a kind of its own, has too many reports to list.
     """
     weights = _sum_over(targets, mechanism)
-    return mechanism.best_report(weights)
+    return mechanism._best_report(weights)
 
 
 def gain(mechanism: Mechanism, p: PerValue, targets: Any, share: float) -> float:
