@@ -120,7 +120,8 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
     question : str
         The name of the question.
     reports : array_like
-        What the question's mechanism made of answers, one report or many.
+        What the question's mechanism made of answers, one report or many. The file has them sorted
+        by their bytes, so that it does not tell in which order they came.
     path : path
         The file; it must not exist yet. Many small files are better than one: of a file with more
         than 2^20 reports the collector must know (see `tally_file`).
@@ -134,6 +135,7 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
     checks.choice(question, "question", survey.questions)
     schema = _schema(survey, question)
     rows = wire_rows(survey.questions[question], reports)
+    rows.view(f"V{wire_dtype(survey.questions[question]).itemsize}").sort(axis=0)
     buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), buffers)
     target = checks.path(path, "path")

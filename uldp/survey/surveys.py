@@ -375,7 +375,7 @@ class Survey:
         named = dict(zip(self._names, boxes, strict=True))
         return Reading(
             tallies=Tallies(self, {name: box.tally for name, box in named.items()}),
-            reports={name: box.reports for name, box in named.items() if kept},
+            reports={name: box.sorted_reports() for name, box in named.items() if kept},
             messages=accepted,
             refused=refused,
             impossible=sum(box.impossible for box in boxes),
@@ -600,7 +600,8 @@ class Reading:
         The tally of each question, of the accepted reports.
     reports : dict of str to ndarray
         The accepted reports of each question, one along the first axis, if they were to be kept;
-        else empty.
+        else empty. They are sorted by their bytes, since the order in which they came would join
+        those of one person.
     messages : int
         How many messages were accepted.
     refused : Counter
@@ -645,9 +646,10 @@ class _Box:
                 self.kept += reports.tobytes()
         self.waiting = bytearray()
 
-    @property
-    def reports(self) -> NDArray[Any]:
-        return np.frombuffer(self.kept, self.mechanism.report_dtype)
+    def sorted_reports(self) -> NDArray[Any]:
+        layout = self.mechanism.report_dtype
+        np.frombuffer(self.kept, f"V{layout.itemsize}").sort()
+        return np.frombuffer(self.kept, layout)
 
 
 def tally_of_possible(mechanism: Mechanism, reports: NDArray[Any]) -> tuple[Tally, NDArray[Any]]:
