@@ -1,5 +1,5 @@
 // The script of example.html: it asks the questions of survey.json, and sends one message for each
-// that is answered. A message is kept until the server has taken it, and none is made twice.
+// that is answered. A message is kept until the server has named its digest, and none is made twice.
 
 import { parseSurvey, sha256, SurveyError } from "./uldp.mjs";
 import { make, promiseOf, totalOf } from "./promise.mjs";
@@ -52,6 +52,10 @@ for (const link of document.links) {
   if (isOurs) link.search = location.search;
 }
 const inOneTab = (action) => navigator.locks.request("survey", action);
+const address = new URLSearchParams(location.search);
+const token = address.get("token"); // the first one, here as in all that is sent
+const digestOf = (bytes) =>
+  [...sha256(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 // --- questions -----------------------------------------------------------------------------------
 
@@ -110,8 +114,7 @@ class Outbox {
   constructor(survey) {
     this.survey = survey;
     this.key = `outbox ${survey.id}`;
-    const token = new URLSearchParams(location.search).get("token") ?? "";
-    this.link = sha256(new TextEncoder().encode(token)).join();
+    this.link = sha256(new TextEncoder().encode(token ?? "")).join();
   }
 
   get content() {
@@ -160,25 +163,31 @@ class Outbox {
 
 /** Post to the server with the token of this link; what it answers, if it does so in time. */
 async function post(body, patience, round) {
-  const query = new URLSearchParams(location.search);
+  const query = new URLSearchParams();
+  if (token !== null) query.set("token", token);
   if (round) query.set("round", round);
   const waiting = new AbortController(); // AbortSignal.timeout is younger than all else here
   const timer = setTimeout(() => waiting.abort(), patience);
-  const posted = fetch(`messages?${query}`, { method: "POST", body, signal: waiting.signal });
-  const answer = await posted.catch(() => ({ ok: false }));
+  const how = { method: "POST", body, redirect: "error", signal: waiting.signal };
+  const ask = async () => {
+    const answer = await fetch(`messages?${query}`, how);
+    return { status: answer.status, said: await answer.text() };
+  };
+  const answer = await ask().catch(() => ({}));
   clearTimeout(timer);
   return answer;
 }
 
 /** Whether the server says that it does not know this link: before anything is made under it. */
-const isUnknown = async () => (await post("", KNOCK)).status === FORBIDDEN;
+const isUnknown = async (round) => (await post("", KNOCK, round)).status === FORBIDDEN;
 
-/** Send what waits; return the statuses of the answers. */
+/** Send what waits; return the statuses of the answers. One with the message's digest confirms it. */
 async function deliver(survey, outbox) {
-  const sent = outbox.waiting.map(async ([slot, message]) => {
+  const sent = outbox.waiting.map(async ([slot, content]) => {
+    const message = Uint8Array.from(content);
     const round = survey.repeat && slot.split(" ")[0];
-    const { ok, status } = await post(Uint8Array.from(message), PATIENCE, round);
-    if (ok) outbox.confirm(slot);
+    const { status, said } = await post(message, PATIENCE, round);
+    if (said === digestOf(message)) outbox.confirm(slot);
     return status;
   });
   return Promise.all(sent);
@@ -199,7 +208,7 @@ async function start() {
   const response = await fetch("survey.json", { cache: "no-cache" }).catch(console.error);
   if (!response?.ok) return say(SAID.unreachable);
   const survey = parseSurvey(await response.arrayBuffer(), { mostEpsilon: MOST_EPSILON });
-  const round = survey.repeat ? Number(new URLSearchParams(location.search).get("round")) : 1;
+  const round = survey.repeat ? Number(address.get("round")) : 1;
   if (!(round >= 1 && round <= (survey.repeat?.rounds ?? 1))) return say(SAID.round);
   const time = { storage: localStorage, ...(survey.repeat && { round }) };
   const outbox = new Outbox(survey);
@@ -264,7 +273,7 @@ async function start() {
   addEventListener("storage", () => close() && say(SAID.elsewhere));
   addEventListener("online", () => outbox.waiting.length && inTurn(() => finish(SAID.sent)));
   const made = Object.keys(outbox.made);
-  if (isAsked && !made.length && (await isUnknown())) return say(SAID.unknown);
+  if (isAsked && !made.length && (await isUnknown(survey.repeat && round))) return say(SAID.unknown);
   const isAnswered = close() > 0;
   const greeting = isAnswered ? SAID.answered : "";
   say(greeting);

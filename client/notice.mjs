@@ -19,6 +19,7 @@ try {
   const survey = parseSurvey(await (await fetch("survey.json", { cache: "no-cache" })).arrayBuffer());
   say("questions", ...survey.questions.flatMap(told));
   say("total", totalOf(survey));
+  say("digest", survey.digest);
 } catch (error) {
   console.error(error);
   say("questions", "The survey cannot be read. Please do not answer it.");
