@@ -5,7 +5,6 @@ import math
 import sys
 import time
 import tracemalloc
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -915,101 +914,6 @@ def test_personalized_totals():
         personalized.total(uldp.Rappor(places, 1.0).simulate([1, 1, 1, 1]), background, weights)
 
 
-def test_bootstrap_repeats_the_survey():
-    domain = uldp.Domain(4, sensitive=[0, 1])
-    for make in (uldp.UtilityOptimizedRR, uldp.UtilityOptimizedRappor, one_size):
-        mechanism = make(domain, 2.0)
-        reports = mechanism.privatize(np.repeat(np.arange(4), [400, 100, 300, 200]), rng=14)
-        tally = mechanism.tally(reports)
-        for method in ("threshold", "norm_sub", "em", "mle"):
-            given = tally if method in ("threshold", "norm_sub") else reports
-            options = {"steps": 200} if method == "em" else {}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = inference.bootstrap(
-                    mechanism, given, method, 0.9, times=30, rng=15, **options
-                )
-                again = inference.bootstrap(
-                    mechanism, given, method, 0.9, times=30, rng=15, **options
-                )
-            np.testing.assert_array_equal(found.low, again.low)
-            np.testing.assert_allclose(found.estimate, mechanism.estimate(given, method, **options))
-            assert (found.low <= found.estimate + 3 * found.standard_error).all()
-            assert (found.high >= found.estimate - 3 * found.standard_error).all()
-            ratio = found.standard_error / inference.standard_errors(tally)
-            assert (ratio < 1.6).all()
-            assert (ratio > 0.4).all()
-
-
-def test_entries_far_from_the_unbiased_estimate_are_doubtful():
-    domain = uldp.Domain(6, sensitive=range(4))
-    mechanism, rng = uldp.UtilityOptimizedRappor(domain, 1.0), np.random.default_rng(23)
-    between = 0
-    for _ in range(10):
-        tally = mechanism.simulate(rng.multinomial(300, np.full(6, 1 / 6)), rng)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            found = inference.bootstrap(mechanism, tally, "norm_sub", times=2, rng=1)
-        moved = np.abs(found.estimate - mechanism.estimate(tally))
-        moved /= inference.standard_errors(tally)
-        np.testing.assert_array_equal(found.doubtful, moved > 0.5)
-        doubtful = f"{found.doubtful.sum()} of 6 entries doubtful"
-        assert repr(found) == f"Bootstrap(intervals without a guarantee, {doubtful})"
-        between += ((moved > 0.5) & (moved < 1.4)).any()
-        assert [warning.filename for warning in caught] == [__file__] * bool(found.doubtful.any())
-        if caught:
-            assert f"{found.doubtful.sum()} of 6 entries" in str(caught[0].message)
-    assert between
-
-
-@pytest.mark.parametrize("method", ["threshold", "mle"])
-def test_bootstrap_is_that_of_the_repetitions(method):
-    """The same draws by hand: quantiles, standard deviation and doubtful entries."""
-    domain = uldp.Domain(3, sensitive=[0])
-    mechanism = uldp.UtilityOptimizedRR(domain, 1.0)
-    tally = mechanism.simulate([10, 400, 600], rng=16)
-    q = mechanism.estimate(tally, method)
-    rng = np.random.default_rng(17)
-    draws = np.array(
-        [
-            mechanism.estimate(mechanism.simulate(rng.multinomial(1_010, q), rng), method)
-            for _ in range(50)
-        ]
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = inference.bootstrap(mechanism, tally, method, 0.8, times=50, rng=17)
-    np.testing.assert_allclose(found.low, np.quantile(draws, 0.1, axis=0))
-    np.testing.assert_allclose(found.high, np.quantile(draws, 0.9, axis=0))
-    np.testing.assert_allclose(found.standard_error, draws.std(axis=0, ddof=1))
-    moved = np.abs(q - mechanism.estimate(tally)) / inference.standard_errors(tally)
-    np.testing.assert_array_equal(found.doubtful, moved > 0.5)
-
-
-def bootstrap_coverage(p: np.ndarray, n: int, surveys: int) -> tuple[float, float]:
-    """The share of p(x) that Norm-Sub's intervals hold, where it warns and where it does not."""
-    rng = np.random.default_rng(18)
-    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(p.size, sensitive=range(8)), 1.0)
-    held = {True: [], False: []}
-    for _ in range(surveys):
-        tally = mechanism.simulate(rng.multinomial(n, p), rng)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            found = inference.bootstrap(mechanism, tally, "norm_sub", times=100, rng=rng)
-        held[bool(caught)].append((found.low <= p + 1e-12) & (p - 1e-12 <= found.high))
-        assert bool(caught) == found.doubtful.any()
-    return tuple(np.mean(some) if some else math.nan for some in held.values())
-
-
-def test_the_bootstrap_warns_where_it_falls_short():
-    """Fixed seeds; the bounds are several standard errors from what was found."""
-    zipf = 1 / np.arange(1, 21.0) ** 1.2
-    warned, _ = bootstrap_coverage(np.random.default_rng(1).permutation(zipf / zipf.sum()), 500, 30)
-    _, not_warned = bootstrap_coverage(np.full(20, 0.05), 50_000, 30)
-    assert warned < 0.85
-    assert not_warned > 0.91
-
-
 def test_a_summary_prints_renders_and_becomes_a_data_frame():
     domain = uldp.Domain(["yes", "<no>", "other-answer"], sensitive=["yes"])
     tally = uldp.UtilityOptimizedRR(domain, 1.0).simulate([30, 60, 10], rng=19)
@@ -1225,8 +1129,6 @@ def test_errors_name_what_is_wrong():
         (lambda: inference.homogeneity(tally, other), "tallies must be over the same values"),
         (lambda: inference.total(tally, [1.0, 1]), r"weights must have shape \(3,\)"),
         (lambda: inference.intervals(tally, 1.0), "confidence must lie strictly between 0 and 1"),
-        (lambda: inference.bootstrap(tally.law, tally, "empirical"), "method must be one of"),
-        (lambda: inference.bootstrap(tally.law, one, "mle"), "tally must be of at least two"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

@@ -1,4 +1,4 @@
-"""Errors, intervals, totals, changes, tests and bootstraps."""
+"""Errors, intervals, totals, changes and tests."""
 
 from collections.abc import Sequence
 from functools import wraps
@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 import uldp
-from malformed.reports import ELSEWHERE, URAP, reports_of
+from malformed.reports import URAP, reports_of
 from malformed.table import (
-    NOT_ARRAYS,
     NOT_FLAGS,
     NOT_MECHANISMS,
-    NOT_SEEDS,
     NOT_STRINGS,
     UNIFORM,
     URR,
@@ -23,7 +21,6 @@ from malformed.table import (
     distribution,
     real,
     weights,
-    whole,
 )
 from uldp import inference, personalized
 
@@ -54,7 +51,6 @@ def calls_of_inference() -> list[Call]:
         *(1, "home", ["home"], {"work": UNIFORM}, {0: UNIFORM}),
         *({"home": wrong} for wrong in distribution(K, optional=True)),
     ]
-    not_reports = [*NOT_ARRAYS, None, 1.5, [0.5], [K], [-1], ["a"], [True], ELSEWHERE.tally([0])]
     return [
         call(inference.covariance, tally=two),
         call(inference.standard_errors, tally=two),
@@ -139,19 +135,6 @@ def calls_of_inference() -> list[Call]:
             method=("norm_sub", [*NOT_STRINGS, "", "MLE"]),
             simultaneous=flag,
             clip=flag,
-        ),
-        call(
-            inference.bootstrap,
-            {"reports": "reports|tally"},
-            mechanism=(URR, NOT_MECHANISMS),
-            reports=(
-                np.arange(5).repeat([600, 600, 600, 100, 100]),
-                [*not_reports, [], empty, alone],
-            ),
-            method=("mle", [*NOT_STRINGS, "empirical", "MLE"]),
-            confidence=level,
-            times=(2, whole(1, 0, -1)),
-            rng=(1, NOT_SEEDS),
         ),
     ]
 

@@ -30,7 +30,7 @@ NOT_MADE_BY_USERS = [
     ),
     *("Point.estimate", "PersonalizedPoint.losses", "measure", "write_table"),
     "SystemChaCha",
-    *("Bootstrap", "Bounds", "Change", "ChiSquare", "EstimateTable", "PersonalizedTotal", "Total"),
+    *("Bounds", "Change", "ChiSquare", "EstimateTable", "PersonalizedTotal", "Total"),
 ]
 CALLED_WITH_WHAT_IS_CHECKED = ["count_conditions"]
 CALLS = [

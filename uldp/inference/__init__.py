@@ -8,7 +8,6 @@ independently from p, so the errors include both sampling and the noise of the m
 >>> total(tally, [1, 0]).standard_error  # of the share of "yes"
 """
 
-from uldp.inference.bootstrapping import Bootstrap, bootstrap
 from uldp.inference.chi_square import ChiSquare, goodness_of_fit, homogeneity
 from uldp.inference.covariances import covariance, standard_errors
 from uldp.inference.entries import intervals
@@ -21,12 +20,10 @@ from uldp.inference.totals import (
 )
 
 __all__ = [
-    "Bootstrap",
     "Change",
     "ChiSquare",
     "EstimateTable",
     "Total",
-    "bootstrap",
     "covariance",
     "difference",
     "goodness_of_fit",
