@@ -1,5 +1,6 @@
 """Shares within groups, marginals and strata: by hand, by exact coverage, by simulation."""
 
+import contextlib
 import itertools
 import math
 
@@ -53,6 +54,40 @@ def test_a_share_within_a_group_by_hand():
     assert scores.value == pytest.approx((p[0] + 3 * p[1]) / (p[0] + p[1]))
     for end, other in ((scores.low, found.high), (scores.high, found.low)):
         assert end == pytest.approx(3 - 2 * other)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_what_stands_beside_an_interval_lies_in_it(name):
+    """To the last bit; and no error is 0 beside an interval that has a length."""
+    rng = np.random.default_rng(12)
+    for epsilon, n in itertools.product((0.001, 1.0, 20.0), (1, 2, 3, 30, 1000, 10**6)):
+        law, tagged = (MECHANISMS[name](domain, epsilon) for domain in (CELLS, TAGGED))
+        p = rng.dirichlet(np.full(6, rng.choice([0.1, 1])))
+        tally, other, answers = (
+            one.simulate(rng.multinomial(n, p), rng) for one in (law, law, tagged)
+        )
+        found = [
+            inference.summary(tally, 0.5, simultaneous=together, clip=clip)
+            for together, clip in itertools.product((True, False), repeat=2)
+        ]
+        if n > 1:
+            found += [
+                inference.difference(tally, other),
+                inference.stratified({"a": tally, "b": other}, [0.3, 0.7]),
+                *(inference.marginal(tally, factor) for factor in CELLS.factors),
+                *(personalized.summary(tagged, answers, known) for known in (None, GUESS)),
+                *(inference.total(tally, w) for w in (np.ones(6), rng.normal(size=6))),
+                inference.difference(tally, other, rng.normal(size=6)),
+            ]
+        for answer in ("no", "often"):
+            with contextlib.suppress(ValueError):
+                part, whole = CELLS.weights(age="30+", drug=answer), CELLS.weights(age="30+")
+                found.append(inference.ratio(tally, part, whole))
+        for one in found:
+            value = one.value if hasattr(one, "value") else one.estimate
+            assert np.all((one.low <= value) & (value <= one.high))
+            error = np.asarray(one.standard_error)
+            assert not np.any((error == 0) & (one.low < one.high))
 
 
 def test_a_share_of_everything_is_a_total():

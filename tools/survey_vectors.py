@@ -212,7 +212,7 @@ def question(survey: uldp.Survey, name: str, mechanism: Mechanism) -> dict[str, 
     found |= {
         "tally": {"n": tally.n, "counts": tally.counts.tolist()},
         "estimate": mechanism.estimate(tally).tolist(),
-        "standard_errors": inference.standard_errors(tally).tolist() if tally.n > 1 else None,
+        "standard_errors": roots_of_variances(tally) if tally.n > 1 else None,
         "losses": {
             "p": p.tolist(),
             "n": USERS,
@@ -229,6 +229,11 @@ def question(survey: uldp.Survey, name: str, mechanism: Mechanism) -> dict[str, 
         outputs = wire.wire_rows(mechanism, mechanism.outputs)
         found |= {"outputs": [row.tobytes().hex() for row in outputs], "matrix": matrix}
     return found
+
+
+def roots_of_variances(tally: uldp.Tally) -> list[float]:
+    """Return the standard errors, and 0 where all reports are alike."""
+    return np.nan_to_num(inference.standard_errors(tally)).tolist()
 
 
 def survey_vectors(text: str) -> dict[str, Any]:

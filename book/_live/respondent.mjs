@@ -315,7 +315,8 @@ part("neighbours", {
           ["", "truth", ...names],
           ANSWERS.map((answer, x) => [answer, percent(shares[x]), ...names.map((name) => {
             const { estimate, errors } = found[name];
-            return `${(100 * estimate[x]).toFixed(1)} ± ${points(errors[x])}%`;
+            const reach = errors[x] ? ` ± ${points(errors[x])}` : ""; // none if all are alike
+            return `${(100 * estimate[x]).toFixed(1)}${reach}%`;
           })]),
         )],
       },

@@ -8,7 +8,7 @@ as a sample covariance is: E p̂ p̂ᵀ = p pᵀ + Cov p̂, hence E (M(p̂) - p�
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp.estimators import empirical, norm_sub
@@ -18,6 +18,7 @@ from uldp.tallies import Tally
 __all__ = ["covariance", "standard_errors"]
 
 ROUNDING = 1e-12
+ALIKE = 1e-14
 
 
 def covariance(tally: Tally) -> NDArray[np.float64]:
@@ -54,8 +55,8 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     the projection of p̂ to the simplex takes its place.
 
     Do not build intervals from them: p̂ ± 1.96 standard errors can miss p(x) nearly always. Where a
-    value that is not sensitive is so rare that nobody reveals it, the standard error is 0. Use
-    `intervals`.
+    value that is not sensitive is so rare that nobody reveals it, there is none, only an upper end.
+    Use `intervals`.
 
     Parameters
     ----------
@@ -65,6 +66,8 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
+        It is nan where the reports are all alike, as where none reveals a value: that this estimate
+        of its variance is 0 does not make the share sure.
     """
     estimate = at_least_two(tally)
     n = tally.n
@@ -73,7 +76,12 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     projected = decoder.variances(norm_sub(tally))
     negative = unbiased < -ROUNDING * np.abs(unbiased + estimate**2).max()
     variances = np.where(negative, projected / n, unbiased / (n - 1))
-    return np.sqrt(np.maximum(variances, 0))
+    return known(np.sqrt(np.maximum(variances, 0)), *decoder.ranges().T)
+
+
+def known(errors: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
+    """Return standard errors, but nan for those of 0 of numbers between ends that differ."""
+    return np.where((np.asarray(errors) > 0) | (np.asarray(low) >= high), errors, np.nan)
 
 
 def at_least_two(tally: Tally, name: str = "tally") -> NDArray[np.float64]:
@@ -91,9 +99,10 @@ def total_variance(tally: Tally, weights: NDArray[np.float64]) -> float:
     law = tally.law
     unbiased = _quadratic(law, estimate, weights)
     squares = np.abs(law.decoder.variances(estimate) + estimate**2)
-    if unbiased < -ROUNDING * (weights**2 @ squares):
+    scale = weights**2 @ squares
+    if unbiased < -ROUNDING * scale:
         return max(_quadratic(law, norm_sub(tally), weights), 0.0) / n
-    return max(unbiased, 0.0) / (n - 1)
+    return unbiased / (n - 1) if unbiased > ALIKE * scale else 0.0
 
 
 def _quadratic(law: Law, p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

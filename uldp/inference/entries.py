@@ -59,7 +59,9 @@ def intervals(
     missed = 1 - checks.open_unit(confidence, "confidence")
     if checks.flag(simultaneous, "simultaneous"):
         missed /= estimate.size
-    ends = tally.law.decoder.intervals(tally.counts, tally.n, missed)
+    low, high = tally.law.decoder.intervals(tally.counts, tally.n, missed).T
+    # Rounding alone can put the estimate beyond an end.
+    ends = np.stack([np.minimum(low, estimate), np.maximum(high, estimate)], axis=1)
     if checks.flag(clip, "clip"):
         ends = np.clip(ends, 0, 1)
     return ends

@@ -12,7 +12,7 @@ from uldp._numerics import checks
 from uldp._numerics.intervals import score
 from uldp.domain import Domain, Label, ProductDomain, Weights, weights_of
 from uldp.estimators import empirical
-from uldp.inference.covariances import at_least_two, standard_errors
+from uldp.inference.covariances import at_least_two, known, standard_errors
 from uldp.inference.tables import EstimateTable
 from uldp.inference.totals import Total, total, total_of
 from uldp.law import Law, distribution_over
@@ -25,7 +25,8 @@ def ratio(tally: Tally, part: Weights, whole: Weights, confidence: float = 0.95)
     """Estimate a share within a group, or the mean score of a group.
 
     It is R = Σ a(x) p(x) / Σ b(x) p(x), where b are the weights of the whole and a those of the
-    part: 1 for the values of the group and of the part of it, or a(x) = score · b(x).
+    part: 1 for the values of the group and of the part of it, or a(x) = score · b(x). The value is
+    that of the empirical estimate, cut at the least and the largest a(x)/b(x), as its interval is.
 
     The interval is Fieller's (1954) in principle: R is r where the total Σ (a(x) - r b(x)) p(x) is
     0, so it reaches from the least to the largest r whose interval by `total` holds 0. It
@@ -49,7 +50,7 @@ def ratio(tally: Tally, part: Weights, whole: Weights, confidence: float = 0.95)
     Returns
     -------
     Total
-        Its standard error is that of the linear expansion at the estimate.
+        Its standard error is that of the linear expansion at the estimate, before the cut.
 
     Raises
     ------
@@ -70,9 +71,11 @@ def ratio(tally: Tally, part: Weights, whole: Weights, confidence: float = 0.95)
             f"whole must have a share above 0, got a group which may be empty: of {tally.n} "
             f"reports the interval at confidence {confidence:g} holds 0"
         )
-    value = float(a @ estimate / (b @ estimate))
-    error = total_of(tally, a - value * b, missed).standard_error / mass.value
-    return Total(value, error, *interval_of_ratio(tally, a, b, missed))
+    uncut = float(a @ estimate / (b @ estimate))
+    error = total_of(tally, a - uncut * b, missed).standard_error / mass.value
+    value = float(np.clip(uncut, np.min(a[inside] / b[inside]), np.max(a[inside] / b[inside])))
+    low, high = interval_of_ratio(tally, a, b, missed)
+    return Total(value, float(known(np.nan_to_num(error), low, high)), low, high)
 
 
 def interval_of_ratio(
@@ -184,8 +187,8 @@ def stratified(
     jump = (times * [np.ptp(tally.law.decoder.ranges(), axis=1) for tally in each]).max(axis=0)
     value = (w * estimates).sum(axis=0)
     low, high = score(value, squares, jump, n, missed).T
-    errors = [standard_errors(tally) for tally in each]
-    error = np.sqrt((w**2 * np.square(errors)).sum(axis=0))
+    errors = np.nan_to_num([standard_errors(tally) for tally in each])
+    error = known(np.sqrt((w**2 * errors**2).sum(axis=0)), low, high)
     return EstimateTable(domain, n, float(confidence), value, error, low, high)
 
 

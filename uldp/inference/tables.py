@@ -22,7 +22,8 @@ from uldp.tallies import Tally
 __all__ = ["Change", "EstimateTable", "summary"]
 
 MOST_ROWS = 60
-OF_BIASED = "by {}, which is biased and has no error here; intervals as of the unbiased estimate"
+OF_BIASED = "by {}, which is biased and has no errors and intervals: those are of the empirical one"
+AT_END = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +40,9 @@ class EstimateTable:
         The confidence of each interval, or, where they are simultaneous, of all together;
         `intervals` says how often they hold their shares.
     estimate, standard_error, low, high : (k,) ndarray
-        The estimate, its standard error (nan for a single report, or a biased estimate), and the
-        ends of the interval of the empirical one.
+        The estimate, its standard error, and the ends of its interval. There is no standard error
+        (nan) from a single report, nor from reports that are all alike: a value that none reveals
+        has at most the share `high`, and so it is printed. A biased estimate has no ends, either.
     remarks : tuple of str
         What a reader must know about the rows.
     called : str
@@ -133,6 +135,12 @@ class EstimateTable:
         shown = zip(self.domain.labels, stars, *self._columns.values(), strict=False)
         for label, star, *numbers in shown:
             cells = ["–" if np.isnan(number) else f"{number:.2%}" for number in numbers]
+            estimate, error, low, high = numbers[:4]
+            nearly = AT_END * (high - low)
+            if np.isnan(error) and estimate - low <= nearly:
+                cells[0] = f"at most {high:.2%}"
+            elif np.isnan(error) and high - estimate <= nearly:
+                cells[0] = f"at least {low:.2%}"
             yield [f"{label}{star}", *cells]
 
     def _left_out(self) -> list[str]:
@@ -177,8 +185,8 @@ def summary(
     """Return a labelled table of an estimate, its standard errors and intervals.
 
     `intervals` says how often the intervals hold their shares: at small n more often than the
-    estimate ± z standard errors does. They are those of the empirical estimate also where the table
-    shows another one, which is biased, may lie outside, and has no standard error here (nan).
+    estimate ± z standard errors does. Other estimates than the empirical one are biased, and have
+    neither: show its table, too.
 
     Parameters
     ----------
@@ -189,8 +197,8 @@ def summary(
     method : {"empirical", "threshold", "norm_sub", "em", "mle"}
         The estimator (see `Mechanism.estimate`).
     simultaneous, clip : bool, optional
-        Whether the intervals hold all shares together, and are brought into [0, 1] (see
-        `intervals`).
+        Whether the intervals hold all shares together, and whether they and the estimate are cut
+        to [0, 1] (see `intervals`); the standard errors are those before the cut.
 
     Returns
     -------
@@ -205,11 +213,16 @@ def summary(
         if method in FROM_TALLIES
         else cast(Mechanism, law).estimate(tally, method)
     )
-    unbiased = method == "empirical"
-    has_errors = unbiased and tally.n > 1
-    errors = standard_errors(tally) if has_errors else np.full(estimate.size, np.nan)
-    remarks = () if unbiased else (OF_BIASED.format(method),)
+    remarks: tuple[str, ...] = ()
+    errors = np.full(estimate.size, np.nan)
+    if method != "empirical":
+        ends = np.full(ends.shape, np.nan)
+        remarks = (OF_BIASED.format(method),)
+    elif tally.n > 1:
+        errors = standard_errors(tally)
     low, high = ends.T
+    if clip:
+        estimate = np.clip(estimate, 0, 1)
     return EstimateTable(
         law.domain, tally.n, float(confidence), estimate, errors, low, high, remarks
     )

@@ -14,7 +14,7 @@ from uldp._numerics import checks
 from uldp._numerics.intervals import NUISANCE, exact, score
 from uldp.domain import Weights, weights_of
 from uldp.estimators import empirical
-from uldp.inference.covariances import at_least_two, standard_errors, total_variance
+from uldp.inference.covariances import at_least_two, known, standard_errors, total_variance
 from uldp.inference.entries import intervals
 from uldp.inference.tables import Change
 from uldp.tallies import Tally
@@ -33,7 +33,8 @@ class Total:
     value : float
         The estimate.
     standard_error : float
-        The root of its estimated variance.
+        The root of its estimated variance; nan where that is 0 though the total is not sure, since
+        all reports say the same of it. Then the interval alone says how large it may be.
     low, high : float
         The ends of its interval.
     """
@@ -163,10 +164,13 @@ def total_of(tally: Tally, weights: NDArray[np.float64], missed: float) -> Total
     base = float(weights.min()) if tally.law.decoder.sums_to_one else 0.0
     weights -= base
     value = float(weights @ empirical(tally))
-    variance = total_variance(tally, weights)
-    ends = base + np.array([value, *_ends(tally, weights, value, missed)])
+    error = math.sqrt(total_variance(tally, weights))
+    low, high = _ends(tally, weights, value, missed)
+    error = float(known(error, low, high))
+    # Rounding alone can put the value beyond an end.
+    ends = base + np.array([value, min(low, value), max(high, value)])
     value, low, high = map(float, scale * ends)
-    return Total(value, scale * math.sqrt(variance), low, high)
+    return Total(value, scale * error, low, high)
 
 
 def _ends(
@@ -217,9 +221,7 @@ def _change(fewest: int, before: Iterable[Any], after: Iterable[Any]) -> tuple[A
     later_value, later_error, later_low, later_high = after
     change = later_value - value
     together = np.hypot if fewest > FEW else np.add
-    return (
-        change,
-        np.hypot(error, later_error),
-        change - together(later_value - later_low, high - value),
-        change + together(later_high - later_value, value - low),
-    )
+    least = change - together(later_value - later_low, high - value)
+    most = change + together(later_high - later_value, value - low)
+    of_both = np.hypot(np.nan_to_num(error), np.nan_to_num(later_error))
+    return change, known(of_both, least, most), least, most

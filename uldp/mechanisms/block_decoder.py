@@ -171,7 +171,7 @@ class BlockDecoder(OutcomeDecoder):
         self.inside = self.outside + self.contrast
         self.absent = self.own_mass_revealed / s
         self.unrevealed = self.foreign_mass / nu
-        self.unnamed = (self.foreign_mass_revealed - 1 / law.revealed) / nu
+        self.unnamed = float(law.weights @ (law.shown * self.foreign_mass)) / law.revealed / nu
         self.named = self.unnamed + 1 / law.revealed
         lock_arrays(self)
 

@@ -127,8 +127,8 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         choices=METHODS,
         default="empirical",
         help="the estimator; em and mle need a question of RR, uRR or uHR, or a uBD that sends "
-        "one value, as other counts do not tell what came together; intervals are always those of "
-        "the empirical one",
+        "one value, as other counts do not tell what came together; the empirical one alone has "
+        "errors and intervals",
     )
     estimate.add_argument(
         "--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)"
@@ -136,7 +136,7 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
     estimate.add_argument(
         "--simultaneous", action="store_true", help="let all intervals of a question hold together"
     )
-    estimate.add_argument("--clip", action="store_true", help="bring intervals into 0 to 1")
+    estimate.add_argument("--clip", action="store_true", help="cut all to 0 to 1")
     estimate.add_argument(
         "--csv",
         action="store_true",
