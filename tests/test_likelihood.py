@@ -1,5 +1,9 @@
 """Maximum likelihood and EM against the dense likelihood on small domains."""
 
+import itertools
+import re
+import warnings
+
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains, random_distribution
@@ -9,8 +13,12 @@ import uldp
 from uldp import likelihood
 from uldp._numerics import ascent, passes
 from uldp._numerics.packed import PackedSets
+from uldp.estimators import METHODS
 from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood, water_filling
 from uldp.paper.datasets import census
+
+DOMAIN = uldp.Domain(5, sensitive=[1, 3, 4])
+SHORT = pytest.mark.filterwarnings("ignore:EM stopped")
 
 
 @pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
@@ -87,6 +95,7 @@ def test_the_constant_of_the_log_likelihood_is_as_documented():
     assert log_likelihood(sets, p) == pytest.approx(expected, rel=1e-12)
 
 
+@SHORT
 def test_em_takes_the_steps_of_the_dense_iteration(make):
     rng = np.random.default_rng(6)
     for domain in domains(4):
@@ -176,6 +185,21 @@ def test_water_filling():
     np.testing.assert_allclose(water_filling([1, 1], [0, 0]), [0.5, 0.5])
     np.testing.assert_allclose(water_filling([3, 1], [1, 1]), [1, 0])
     np.testing.assert_allclose(water_filling([3, 1, 0], [0, 0, 5]), [0.75, 0.25, 0])
+    for offset in (1e9, 1e300):
+        np.testing.assert_allclose(water_filling([3, 1, 3], np.full(3, offset)), [0.5, 0, 0.5])
+        found = water_filling([1, 3, 2], offset * np.array([1, 3, 2.5]))
+        assert found.sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_estimates_are_distributions_at_the_smallest_and_largest_level(make, method):
+    for domain, epsilon in itertools.product((uldp.Domain(1, [0]), DOMAIN), (1e-9, 1e-6, 300.0)):
+        mechanism = make(domain, epsilon)
+        for users in (np.full(domain.size, 7), np.arange(1, domain.size + 1)):
+            reports = mechanism.privatize(np.arange(domain.size).repeat(users), rng=1)
+            estimate = mechanism.estimate(reports, method)
+            assert estimate.min() >= 0
+            assert estimate.sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_all_revealed_and_all_protected():
@@ -410,6 +434,7 @@ def test_em_takes_a_thousand_steps_unless_told_otherwise():
     assert em(evidence, start).tolist() != em(evidence, start, steps=1001).tolist()
 
 
+@SHORT
 def test_em_stops_at_a_step_within_the_tolerance():
     mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(3, sensitive=[0, 1]), 0.5)
     evidence = mechanism.evidence(mechanism.privatize([0, 0, 1, 2] * 5, rng=1))
@@ -441,6 +466,22 @@ def test_what_cannot_be_estimated(make):
     other = make(uldp.Domain(3, sensitive=[0, 1]), 2.0)
     with pytest.raises(ValueError, match="got evidence of"):
         other.estimate(one, "mle")
+
+
+def test_em_says_where_it_has_not_arrived(make):
+    """After few steps, and from a start whose zeros it cannot leave; not where it has arrived."""
+    mechanism = make(uldp.Domain(4, sensitive=[0, 1]), 1.0)
+    evidence = mechanism.evidence(mechanism.privatize(np.arange(4).repeat([90, 40, 20, 50]), rng=1))
+    uniform = np.full(4, 0.25)
+    largest = log_likelihood(evidence, maximum_likelihood(evidence, 1e-10).p)
+    for start, steps in ((uniform, 3), ([0, 0.2, 0.3, 0.5], 1000)):
+        with pytest.warns(RuntimeWarning, match="EM stopped after .* may be") as told:
+            found = em(evidence, start, steps)
+        missing = (largest - log_likelihood(evidence, found)) / evidence.n
+        assert missing <= float(re.search(r"may be (\S+) below", str(told[0].message))[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        em(evidence, uniform, 5000)
 
 
 def test_a_tally_of_bits_has_forgotten_the_sets():

@@ -13,6 +13,7 @@ be a smaller factor for some of them.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -41,6 +42,7 @@ __all__ = [
 
 FEW_PRODUCTS = 1 << 22
 MOST_FORMS = 1 << 24
+CONVERGED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,16 +157,22 @@ def water_filling(counts: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
             raise ValueError(f"{name} must not be negative, got {values.min()}")
     if not c.any():
         raise ValueError("counts must not all be 0")
+    # Large offsets that differ little must not cancel: they are measured by the largest of them.
+    largest = float(a.max()) or 1.0
+    relative = a / largest
     with np.errstate(divide="ignore", invalid="ignore"):
-        price = np.where(c > 0, c / a, 0)
+        price = np.where(c > 0, c / relative, 0)
     order = np.argsort(-price, kind="stable")
-    level = np.cumsum(c[order]) / (1 + np.cumsum(a[order]))
-    served = np.flatnonzero(price[order] > level)
-    p: NDArray[np.float64] = np.maximum(c / level[served[-1]] - a, 0)
-    return p
+    all_c = np.cumsum(c[order])
+    all_a = np.cumsum(relative[order])
+    share = c[order] + largest * (c[order] * all_a - relative[order] * all_c)
+    last = np.flatnonzero(share > 0)[-1]
+    p = np.maximum(c + largest * (c * all_a[last] - relative * all_c[last]), 0)
+    found: NDArray[np.float64] = p / p.sum()
+    return found
 
 
-def maximum_likelihood(evidence: Evidence, tolerance: float = 1e-6) -> MaximumLikelihood:
+def maximum_likelihood(evidence: Evidence, tolerance: float = CONVERGED) -> MaximumLikelihood:
     """Return the estimate of largest likelihood, with a certificate.
 
     For sets of single values (RR and uRR) by water-filling, exact up to rounding; for others by
@@ -231,7 +239,7 @@ def em(
 
     From a start without zeros it climbs toward the largest likelihood, slowly where ε is small;
     where that is attained at several points, the start decides which it nears. What it returns
-    before that depends on its start and its end.
+    before that depends on its start and its end. `maximum_likelihood` arrives.
 
     Parameters
     ----------
@@ -247,6 +255,11 @@ def em(
     Returns
     -------
     (k,) ndarray
+
+    Warns
+    -----
+    RuntimeWarning
+        If, after more than one iteration, the certificate of `maximum_likelihood` is above 1e-6.
     """
     checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
@@ -259,16 +272,30 @@ def em(
     S = law.sensitive
     N = law.nonsensitive
     _, inside = _weights(evidence)
-    for _ in range(steps):
+    certificate = 0.0
+    for step in range(steps):
         sums = _sums(evidence, p[S])
         everywhere = _everywhere(evidence, sums)
+        factors = (everywhere + inside * sums.inverse_within) / n
         after = p.copy()
-        after[S] *= (everywhere + inside * sums.inverse_within) / n
+        after[S] *= factors
         after[N] = (p[N] * everywhere + evidence.revealed) / n
+        if step:
+            held = N[p[N] > 0]
+            largest = factors.max(initial=everywhere / n)
+            certificate = float((after[held] / p[held]).max(initial=largest)) - 1
         change = np.abs(after - p).sum()
         p = after / after.sum()
         if change <= tolerance:
             break
+    if certificate > CONVERGED:
+        warnings.warn(
+            f"EM stopped after {step + 1} steps, where the mean log-likelihood may be "
+            f"{certificate:.2g} below the largest, which it nears slowly, or not from a start with "
+            "zeros; 'mle' reaches it",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return p
 
 

@@ -38,7 +38,7 @@ def calls_of_estimators() -> list[Call]:
             of_evidence,
             evidence=(evidence, [*not_evidence, nothing]),
             start=(UNIFORM, distribution(K)),
-            steps=(2, whole(-1)),
+            steps=(1, whole(-1)),
             tolerance=(..., real(-1)),
         ),
         call(

@@ -144,7 +144,7 @@ def calls_of_mechanism(mechanism: uldp.Mechanism) -> list[Call]:
             reports=no_evidence,
             method=("em", []),
             start=(UNIFORM, distribution(K)),
-            steps=(2, whole(-1)),
+            steps=(1, whole(-1)),
             tolerance=(..., real(-1)),
             alpha=(..., [0.5]),
         ),

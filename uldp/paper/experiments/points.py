@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -171,7 +172,9 @@ class Point:
         (k,) ndarray
             The estimate over the mechanism's domain.
         """
-        return mechanism.estimate(reports, method, **OPTIONS.get(method, {}))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "EM stopped", RuntimeWarning)
+            return mechanism.estimate(reports, method, **OPTIONS.get(method, {}))
 
 
 def distances(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> dict[str, float]:
