@@ -162,21 +162,26 @@ def test_shares_within_a_group_cover_their_level(name):
 
 def test_marginals_are_totals_with_labels():
     tally = uldp.UtilityOptimizedRR(CELLS, 1.0).simulate([60, 10, 4, 90, 20, 6], 1)
-    table = inference.marginal(tally, "drug", 0.9)
+    table = inference.marginal(tally, "drug", confidence=0.9)
     assert table.domain is CELLS.factors["drug"]
     for x, label in enumerate(CELLS.factors["drug"].labels):
         one = inference.total(tally, CELLS.weights(drug=label), 0.9)
         row = (table.estimate[x], table.standard_error[x], table.low[x], table.high[x])
         assert row == (one.value, one.standard_error, one.low, one.high)
-    marginal = CELLS.marginal(tally.law.estimate(tally), "drug")
+    estimate = tally.law.estimate(tally)
+    marginal = CELLS.marginal(estimate, "drug")
     np.testing.assert_allclose(table.estimate, marginal, atol=1e-12)
     frame = table.to_pandas()
     assert frame.index.name == "drug"
     assert frame.index.tolist() == ["no", "yes", "often"]
     assert frame.standard_error.tolist() == table.standard_error.tolist()
     assert repr(table).split()[:5] == ["drug", "estimate", "standard", "error", "90%"]
-    with pytest.raises(ValueError, match="factor must be one of age, drug, got 'sex'"):
-        inference.marginal(tally, "sex")
+    both = inference.marginal(tally, "drug", "age")
+    assert both.to_pandas().index.names == ["drug", "age"]
+    np.testing.assert_allclose(both.estimate, CELLS.marginal(estimate, "drug", "age").ravel())
+    for wrong in (("sex",), (("age", "drug"),), ("age", 0.9), ("age", "age"), ()):
+        with pytest.raises(ValueError, match="factors must be one "):
+            inference.marginal(tally, *wrong)
     with pytest.raises(TypeError, match="tally must be of a product domain"):
         inference.marginal(uldp.RandomizedResponse(uldp.Domain(2), 1.0).tally([0, 1]), "age")
 
@@ -324,12 +329,15 @@ GUESS = {"home": [0, 0, 0.5, 0.5]}
 @pytest.mark.parametrize(
     "background", [None, {}, GUESS, {**GUESS, "work": {"park": 1, "clinic": 0, "elm": 0, "oak": 0}}]
 )
-@pytest.mark.parametrize("name", ["uRR", "uRAP", "uBD"])
+@pytest.mark.parametrize("name", ["uRR", "uRAP", "uBD", "uHR"])
 def test_shares_of_answers_and_their_errors(name, background):
     """The estimate of Section 5, and its delta method with numerical derivatives."""
     law = MECHANISMS[name](TAGGED, 1.0)
     tally = law.simulate([3000, 500, 1000, 1500, 2000, 700], 1)
-    table = personalized.summary(law, tally, background)
+    table = personalized.summary(tally, background=background)
+    for x, label in enumerate(PLACES.labels):
+        one = personalized.total(tally, background, [label])
+        assert (table.estimate[x], table.low[x], table.high[x]) == (one.value, one.low, one.high)
     r = law.estimate(tally)
 
     def p_of(r: np.ndarray) -> np.ndarray:

@@ -1089,7 +1089,7 @@ def test_large_domains_need_milliseconds_and_no_matrix():
     """12,800 values: O(k) memory, where a matrix would take 1.3 GB, and seconds, too."""
     domain = uldp.Domain(12_800, sensitive=range(2_400))
     weights = np.arange(12_800) % 7.0
-    for name in ("RR", "RAPPOR", "uRR", "uRAP", "uBD"):
+    for name in ("RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"):
         mechanism = uldp.mechanisms.MECHANISMS[name](domain, 1.0)
         tally = mechanism.simulate(np.full(12_800, 5), rng=22)
         calls = [
@@ -1110,13 +1110,20 @@ def test_large_domains_need_milliseconds_and_no_matrix():
             tracemalloc.stop()
             assert peak < 60 * 8 * 12_800
         assert np.nanmin(inference.standard_errors(tally)) > 0
-        if name == "uBD":
-            with pytest.raises(ValueError, match=r"tallies of block designs .* 3000 .* got 12800"):
+        if name in ("uBD", "uHR"):
+            kind = type(mechanism).__name__
+            with pytest.raises(ValueError, match=f"tallies of {kind} .* 3000 .* got 12800"):
                 inference.homogeneity(tally, tally)
-            with pytest.raises(ValueError, match=r"tally of block designs .* got 12800"):
+            with pytest.raises(ValueError, match=f"tally of {kind} .* got 12800"):
                 inference.goodness_of_fit(tally, np.full(12_800, 1 / 12_800))
         else:
             assert inference.homogeneity(tally, tally).pvalue == 1
+
+
+def test_a_change_is_between_two_surveys():
+    tally = uldp.UtilityOptimizedRR(uldp.Domain(3, [0]), 1.0).simulate([1, 2, 3], 1)
+    with pytest.raises(TypeError, match="third tally: compare two, or all by `homogeneity`"):
+        inference.difference(tally, tally, tally)
 
 
 def test_errors_name_what_is_wrong():

@@ -346,10 +346,17 @@ def test_simulation_takes_no_account_of_n():
 
 
 def test_matrix_of_a_large_domain_is_refused():
-    with pytest.raises(ValueError, match="too large for its matrix"):
-        uldp.Rappor(uldp.Domain(30), 1.0).transition_matrix()
-    with pytest.raises(ValueError, match="too large for its matrix"):
-        uldp.RandomizedResponse(uldp.Domain(5000), 1.0).transition_matrix()
+    one = uldp.RandomizedResponse(uldp.Domain(100_000), 1.0)
+    tally = one.simulate(np.ones(100_000, dtype=int), 1)
+    for call in (
+        uldp.Rappor(uldp.Domain(30), 1.0).transition_matrix,
+        uldp.Rappor(uldp.Domain(20_000), 1.0).transition_matrix,
+        uldp.RandomizedResponse(uldp.Domain(5000), 1.0).transition_matrix,
+        lambda: one.second_moment(np.full(100_000, 1e-5)),
+        lambda: uldp.inference.covariance(tally),
+    ):
+        with pytest.raises(ValueError, match=r"too large for its matrix: .{,40} entries, at most"):
+            call()
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, 0.0])

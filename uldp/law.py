@@ -18,6 +18,8 @@ from uldp.domain import Domain, PerValue, per_value
 __all__ = ["Law"]
 
 LARGEST_EPSILON = 500
+MATRIX_ENTRIES = 1 << 24
+MOST_WRITTEN = 10**9
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,13 @@ class Law(ABC):
         Returns
         -------
         (k, k) ndarray
+
+        Raises
+        ------
+        ValueError
+            If the matrix would have more than 2^24 entries.
         """
+        self._check_matrix_size(self.domain.size)
         given = per_value(self.domain, p, "p")
         vector = checks.numbers(given, "p", (self.domain.size,)).astype(float)
         return self.decoder.apply_second_moment(vector, np.eye(vector.size))
@@ -93,6 +101,14 @@ class Law(ABC):
     def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
         """Yield each condition on the counts of n reports, beyond ≤ n, and whether it holds."""
         yield from ()
+
+    def _check_matrix_size(self, columns: int) -> None:
+        if self.domain.size * columns > MATRIX_ENTRIES:
+            shown = columns if columns < MOST_WRITTEN else f"over {MOST_WRITTEN}"
+            raise ValueError(
+                f"the domain is too large for its matrix: {self.domain.size} x {shown} entries, "
+                f"at most {MATRIX_ENTRIES} are allowed"
+            )
 
 
 def distribution_over(domain: Domain, p: PerValue, name: str = "p") -> NDArray[np.float64]:

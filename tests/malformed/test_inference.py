@@ -31,6 +31,12 @@ def homogeneity_of(tallies: Sequence[Any]) -> inference.ChiSquare:
     return inference.homogeneity(*tallies)
 
 
+@wraps(inference.marginal)
+def marginal_of(tally: Any, factors: Any, confidence: float = 0.95) -> inference.EstimateTable:
+    """Take as one argument what `marginal` takes as several."""
+    return inference.marginal(tally, factors, confidence=confidence)
+
+
 def calls_of_inference() -> list[Call]:
     reports = reports_of(URR)
     tally = URR.tally(reports)
@@ -96,10 +102,10 @@ def calls_of_inference() -> list[Call]:
             confidence=level,
         ),
         call(
-            inference.marginal,
+            marginal_of,
             of_tally,
             tally=(of_cells, [*not_tallies, tally, of_cells.law.tally([])]),
-            factor=("age", [*NOT_STRINGS, "", "Age"]),
+            factors=("age", [*NOT_STRINGS, "", "Age"]),
             confidence=level,
         ),
         call(

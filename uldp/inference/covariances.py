@@ -40,6 +40,11 @@ def covariance(tally: Tally) -> NDArray[np.float64]:
     Returns
     -------
     (k, k) ndarray
+
+    Raises
+    ------
+    ValueError
+        If it would have more than 2^24 entries: `standard_errors` and `total` need no matrix.
     """
     estimate = at_least_two(tally)
     moment = tally.law.second_moment(estimate)

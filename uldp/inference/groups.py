@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,15 +102,17 @@ def interval_of_ratio(
     return edge(least, 1), edge(most, 0)
 
 
-def marginal(tally: Tally, factor: str, confidence: float = 0.95) -> EstimateTable:
+def marginal(tally: Tally, *factors: str, confidence: float = 0.95) -> EstimateTable:
     """Return a table of the shares of one answer among several, a total for each of its values.
+
+    For two or more answers it has a row for each combination of their values.
 
     Parameters
     ----------
     tally : Tally
         Of at least two reports of a mechanism over a product domain.
-    factor : str
-        The name of the factor.
+    *factors : str
+        The names of one or more factors.
     confidence : float, optional
         The confidence of each interval, in (0, 1); `total` says how often they hold their shares.
 
@@ -121,11 +124,17 @@ def marginal(tally: Tally, factor: str, confidence: float = 0.95) -> EstimateTab
     domain = tally.law.domain
     if not isinstance(domain, ProductDomain):
         raise TypeError(f"tally must be of a product domain, got {domain!r}")
-    checks.choice(factor, "factor", domain.factors)
-    kept = domain.factors[factor]
-    rows = [total(tally, domain.weights(**{factor: [x]}), confidence) for x in kept.labels]
+    for name in factors:
+        checks.choice(name, "factors", domain.factors)
+    if not factors or len({*factors}) < len(factors):
+        raise ValueError(f"factors must be one or more, and not repeat, got {factors!r}")
+    labels = {name: domain.factors[name].labels for name in factors}
+    kept = ProductDomain(labels) if len(factors) > 1 else domain.factors[factors[0]]
+    groups = (dict(zip(factors, cell, strict=True)) for cell in product(*labels.values()))
+    rows = [total(tally, domain.weights(**group), confidence) for group in groups]
     value, error, low, high = np.array([[*vars(row).values()] for row in rows]).T
-    return EstimateTable(kept, tally.n, float(confidence), value, error, low, high, called=factor)
+    called = ", ".join(factors)
+    return EstimateTable(kept, tally.n, float(confidence), value, error, low, high, called=called)
 
 
 def stratified(

@@ -137,6 +137,8 @@ def difference(
     Total or Change
         The later less the earlier: a `Total` if weights are given, otherwise a labelled table.
     """
+    if isinstance(weights, Tally):
+        raise TypeError("weights must not be a third tally: compare two, or all by `homogeneity`")
     estimates = at_least_two(before, "before"), at_least_two(after, "after")
     if before.law.domain.labels != after.law.domain.labels:
         raise ValueError(

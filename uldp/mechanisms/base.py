@@ -25,7 +25,6 @@ __all__ = ["Mechanism", "Names", "Seed"]
 Names = Mapping[str, Mapping[str, Any]]
 Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 
-MATRIX_ENTRIES = 1 << 24
 USERS_AT_ONCE = 1 << 16
 MOST_SHOWN = 20
 
@@ -290,7 +289,7 @@ class Mechanism(Law):
             If the matrix would have more than 2^24 entries, or some would be too small for floating
             point.
         """
-        self._check_matrix_size()
+        self._check_matrix_size(self.output_count)
         return self._matrix()
 
     def _best_report(self, weights: NDArray[np.float64]) -> Any:
@@ -363,13 +362,6 @@ class Mechanism(Law):
         place[self.sensitive] = np.arange(1, self.sensitive.size + 1)
         place[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
         return place
-
-    def _check_matrix_size(self) -> None:
-        if self.domain.size * self.output_count > MATRIX_ENTRIES:
-            raise ValueError(
-                f"the domain is too large for its matrix: {self.domain.size} x {self.output_count} "
-                f"entries, at most {MATRIX_ENTRIES} are allowed"
-            )
 
 
 def _shown(report: NDArray[Any]) -> str:

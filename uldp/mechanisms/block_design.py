@@ -108,7 +108,7 @@ class UtilityOptimizedBlockDesign(SetReports):
         """All reports: the sets, size by size, then the non-sensitive values."""
         s = self.sensitive.size
         values = self.nonsensitive.size
-        self._check_matrix_size()
+        self._check_matrix_size(self.output_count)
         sets = np.zeros((self.output_count, s), dtype=np.bool_)
         members = (m for size, _ in self._sizes for m in combinations(range(s), size))
         for row, chosen in enumerate(members):

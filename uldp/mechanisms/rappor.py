@@ -109,7 +109,7 @@ class UtilityOptimizedRappor(SetReports):
     @cached_property
     def outputs(self) -> NDArray[Any]:
         """All reports: each set of sensitive values, alone and with each non-sensitive value."""
-        self._check_matrix_size()
+        self._check_matrix_size(self.output_count)
         sets = self._sets.all()
         revealed = np.arange(self.nonsensitive.size + 1)
         reports = self._reports(

@@ -389,7 +389,7 @@ def _estimate(given: argparse.Namespace) -> None:
         law = tallies.survey.questions[name]
         tagged = law.domain if isinstance(law.domain, TaggedDomain) else None
         if plain and tagged and tagged.base.nonsensitive.size and tallies[name].n > 1:
-            answers[name] = personalized.summary(law, tallies[name], None, given.confidence)
+            answers[name] = personalized.summary(tallies[name], confidence=given.confidence)
     if given.csv:
         _print_csv(tables | answers)
         return
