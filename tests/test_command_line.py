@@ -557,7 +557,7 @@ def test_estimates_by_other_estimators_and_simultaneous_intervals(tmp_path, caps
         if not biased:
             ends = inference.intervals(tallies["mood"], 0.95, simultaneous=True, clip=True)
             np.testing.assert_array_equal(found[:, 2:], ends)
-        note = f"mood: by {method}, which is biased and has no errors and intervals: "
+        note = f"mood: by {method}, which is biased: the empirical estimate alone has "
         assert err.startswith(note) == biased
     assert run(capsys, "estimate", tmp_path / "t")[1] == (
         f"mood\n{inference.summary(tallies['mood'])}\n\ndrug\nno reports\n\nunasked\nno reports\n\n"

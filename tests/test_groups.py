@@ -176,6 +176,8 @@ def test_marginals_are_totals_with_labels():
     assert frame.index.tolist() == ["no", "yes", "often"]
     assert frame.standard_error.tolist() == table.standard_error.tolist()
     assert repr(table).split()[:5] == ["drug", "estimate", "standard", "error", "90%"]
+    sure = uldp.RandomizedResponse(uldp.Domain.product(asked=1, drug=3), 1.0).tally([0, 1, 2])
+    assert inference.marginal(sure, "asked").estimate == pytest.approx([1])
     both = inference.marginal(tally, "drug", "age")
     assert both.to_pandas().index.names == ["drug", "age"]
     np.testing.assert_allclose(both.estimate, CELLS.marginal(estimate, "drug", "age").ravel())

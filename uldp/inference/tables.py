@@ -22,7 +22,7 @@ from uldp.tallies import Tally
 __all__ = ["Change", "EstimateTable", "summary"]
 
 MOST_ROWS = 60
-OF_BIASED = "by {}, which is biased and has no errors and intervals: those are of the empirical one"
+OF_BIASED = "by {}, which is biased: the empirical estimate alone has errors and intervals"
 AT_END = 1e-9
 
 
