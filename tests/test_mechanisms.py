@@ -155,7 +155,7 @@ def test_definition_4_bit_probabilities(theta):
     marginals = mechanism.transition_matrix() @ supports(mechanism)
     expected = [[1 - d2, d1, d1, 0], [0, t, d1, 0], [0, d1, t, 0], [0, d1, d1, 1 - d2]]
     np.testing.assert_allclose(marginals, expected, rtol=1e-13)
-    assert mechanism.theta == pytest.approx(t)
+    assert mechanism.theta == theta
 
 
 def test_mechanisms_are_values():
@@ -166,7 +166,6 @@ def test_mechanisms_are_values():
     assert one != uldp.UtilityOptimizedRappor(domain, 1.0, theta=0.5)
     assert one != uldp.Rappor(domain, 1.0)
     assert "epsilon=1.0" in repr(one)
-    assert "theta=0.62" in repr(one)
     with pytest.raises(AttributeError):
         one.epsilon = 2.0
 
@@ -243,20 +242,20 @@ def test_mechanisms_are_equal_if_their_laws_and_files_are(epsilon):
 def test_the_papers_theta_comes_back_from_its_number(epsilon):
     """Also where it is rounded to 1, which is no other θ."""
     one = uldp.UtilityOptimizedRappor(uldp.Domain(3, sensitive=[0, 1]), epsilon)
-    again = dataclasses.replace(one, theta=one.theta)
+    again = dataclasses.replace(one, theta=float(expit(epsilon / 2)))
     assert again == one
+    assert again.theta is None
     assert not again.own_entries()
     assert again._log_odds == epsilon / 2
 
 
-def test_another_epsilon_keeps_the_number_theta():
-    one = uldp.UtilityOptimizedRappor(uldp.Domain(3, [0]), 1.0)
-    kept = dataclasses.replace(one, epsilon=2.0)
-    assert kept.theta == one.theta
-    assert "theta" in kept.own_entries()
-    assert dataclasses.replace(kept, epsilon=1.0) == one
-    anew = dataclasses.replace(one, epsilon=2.0, theta=None)
-    assert anew == uldp.UtilityOptimizedRappor(one.domain, 2.0)
+def test_another_epsilon_keeps_a_number_theta_but_the_papers_follows_it():
+    domain = uldp.Domain(3, [0])
+    for theta in (None, 0.6):
+        one = uldp.UtilityOptimizedRappor(domain, 1.0, theta)
+        other = uldp.UtilityOptimizedRappor(domain, 3.0, theta)
+        assert dataclasses.replace(one, epsilon=3.0) == other
+        assert other.theta == theta
 
 
 @pytest.mark.parametrize("nonsensitive", [1, 255, 256, 65_535, 65_536])
@@ -388,7 +387,7 @@ def test_values_outside_the_domain(make, values):
     with pytest.raises(ValueError, match="values must be in the domain") as caught:
         make(uldp.Domain(3), 1.0).privatize(values)
     assert caught.value.__context__ is None, "which would hold the answer"
-    assert not any(digit in str(caught.value) for digit in "0123456789")
+    assert not any(str(outside) in str(caught.value) for outside in (-1, 3))
 
 
 @pytest.mark.parametrize("counts", [[1, 2], [[1, 2, 3]], [1, 2, -1], [1, 2, 0.5], [1, 2, np.nan]])

@@ -214,7 +214,7 @@ def test_tags_can_be_given_by_index_but_values_by_label_alone():
     by_index = PersonalizedMechanism(COMMON, {TOWN.labels[2]: 0, TOWN.labels[0]: 1})
     same = ALICE.intermediate(TOWN.labels).tolist()
     assert by_index.intermediate(range(4), indices=True).tolist() == same
-    with pytest.raises(TypeError, match="user_sensitive must all be labels"):
+    with pytest.raises(TypeError, match=r"user_sensitive must be labels, .* int64$"):
         PersonalizedMechanism(COMMON, {2: 0})
 
 
@@ -285,9 +285,9 @@ def test_equality_and_hash_tell_nothing():
     [
         ({"elm": "home"}, ValueError, "must be in the domain"),
         ({"⊥home": "home"}, ValueError, "must be in the domain"),
-        ({77: "home"}, TypeError, "must all be labels or all be indices"),
-        ({77.5: "home"}, TypeError, "must all be labels or all be indices"),
-        ({"elm street": "home", 77: "home"}, TypeError, "must all be labels or all be indices"),
+        ({77: "home"}, TypeError, "got values of type int64$"),
+        ({77.5: "home"}, TypeError, "got values of type float64$"),
+        ({"elm street": "home", 77: "home"}, TypeError, "got values of type int, str$"),
         ({"elm street": 77}, ValueError, r"the indices of tags must lie in 0\.\.1"),
         ({"elm street": 77.5}, TypeError, "tags must all be strings or all be indices"),
         ({"elm street": None}, TypeError, "tags must all be strings or all be indices"),
@@ -406,7 +406,7 @@ def test_a_table_does_not_show_its_maps():
         (([[0]], [[0]], [[0]]), ValueError, "must be one-dimensional and of one length"),
         (([-1], [0], [0]), ValueError, r"users must lie in 0\.\.2147483647$"),
         (([2**31], [0], [0]), ValueError, r"users must lie in 0\.\.2147483647$"),
-        (([0.0], [0], [0]), TypeError, "users must hold integers, got an array of type float64"),
+        (([0.0], [0], [0]), TypeError, "users must hold integers, got values of type float64"),
         (([0], ["gone"], [0]), ValueError, "values must be in the domain"),
         (([0], [1], [2]), ValueError, r"tags: the indices of tags must lie in 0\.\.1"),
         (([0], [1], [None]), TypeError, "tags: the tags must all be strings or all be indices"),
@@ -485,7 +485,7 @@ def test_wrong_laws(probabilities, message):
         ([0, 1], [0], r"one for each user, got shapes \(2,\) and \(1,\)"),
         ([], [], "one for each user, got shapes"),
         ([0, 1], [0, 2], "intermediate must be the user's own value or a bot"),
-        ([0, 1], [0, 6], r"intermediate must lie in 0\.\.5, got 6"),
+        ([0, 1], [0, 6], "intermediate must be in the domain, got 1 of 2"),
     ],
 )
 def test_wrong_users_of_a_law(values, intermediate, message):

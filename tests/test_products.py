@@ -96,7 +96,7 @@ def test_weights_of_groups_and_of_scores():
 
 
 def test_weights_without_a_mapping_are_of_labels():
-    with pytest.raises(TypeError, match="age must be labels, which are strings here, got integers"):
+    with pytest.raises(TypeError, match=r"age must be labels, .* int64$"):
         CELLS.weights(age=1)
     assert (CELLS.weights(age={"30-49"}) == CELLS.weights(age="30-49")).all()
     assert (CELLS.weights(doses=[1, 5]) == CELLS.weights(doses=[5, 1])).all()
@@ -133,7 +133,7 @@ def test_products_that_are_none():
         uldp.Domain.product(a=2**20, b=2**10)
     with pytest.raises(TypeError, match=r"sensitive\(\.\.\.\) must be True or False, got None"):
         uldp.Domain.product(a=2, sensitive=lambda a: None)
-    with pytest.raises(ValueError, match="values must not repeat a label, got 'a, b, c'"):
+    with pytest.raises(ValueError, match=r"factors must give .* label, got 'a, b, c'"):
         uldp.Domain.product(x=["a, b", "a"], y=["c", "b, c"])
 
 
@@ -166,19 +166,19 @@ def test_a_categorical_is_taken_by_label(categories, values):
 def test_a_categorical_of_integers_holds_labels():
     """Which no domain of strings has."""
     numbers = pd.Categorical([2, 0, 1])
-    with pytest.raises(TypeError, match="values must be labels, got categories that are integers"):
+    with pytest.raises(TypeError, match="strings here, got categories that are integers"):
         DOMAIN.indices(numbers)
     assert uldp.Domain(3).indices(numbers).tolist() == [2, 0, 1]
     assert uldp.Domain([1, 2, 0]).indices(pd.Series(numbers)).tolist() == [1, 2, 0]
     with pytest.raises(ValueError, match="9 is not a label"):
         uldp.Domain([7, 8]).indices(pd.Categorical([9]))
-    with pytest.raises(TypeError, match="they are not shown here"):
+    with pytest.raises(TypeError, match=r"values must be labels, .* got categories"):
         uldp.UtilityOptimizedRR(DOMAIN, 1.0).privatize(numbers)
 
 
 def test_a_missing_value_is_no_label():
     for missing in (pd.Categorical(["a", None]), pd.Series(["a", None])):
-        with pytest.raises(TypeError, match="values must be all strings"):
+        with pytest.raises(TypeError, match=r"values must be labels, .* got 1 missing of 2"):
             DOMAIN.indices(missing)
 
 

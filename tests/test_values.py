@@ -67,7 +67,7 @@ def test_copies_and_pickles_are_equal(make):
 def test_masked_arrays_are_refused(make):
     mechanism = make(DOMAIN, 1.0)
     masked = np.ma.masked_array([0, 1, 2], mask=[False, True, False])
-    with pytest.raises(TypeError, match=r"values must .*labels or all be indices"):
+    with pytest.raises(TypeError, match="values must not be a masked array"):
         mechanism.privatize(masked)
     reports = mechanism.privatize([0, 1, 2], rng=0)
     for call in (mechanism.tally, mechanism.evidence, mechanism.possible, mechanism.check):

@@ -5,7 +5,6 @@ far better than a mechanism could that protects every answer alike.
 """
 
 from importlib import import_module as _import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from uldp import (
@@ -21,6 +20,7 @@ from uldp import (
     personalized,
     privacy,
 )
+from uldp._numerics import VERSION as _VERSION
 from uldp.choosing import compare
 from uldp.domain import Domain
 from uldp.limits import fundamental_limit
@@ -72,7 +72,8 @@ __all__ = [
     "survey",
 ]
 
-__version__ = _version("uldp")
+
+__version__ = _VERSION
 
 # The library does not wait for its two other parts: they are imported when they are asked for.
 _ELSEWHERE = {"Survey": "uldp.survey", "Tallies": "uldp.survey", "datasets": "uldp.paper"}

@@ -15,10 +15,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from io import TextIOWrapper
 from typing import NoReturn
 
+from uldp._numerics import VERSION
 from uldp.paper.experiments.command import add_reproduce
 from uldp.survey.commands import add_survey_commands
 
@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     top: argparse.ArgumentParser = Parser(
         prog="uldp", description="Surveys, and the experiments of the paper."
     )
-    top.add_argument("--version", action="version", version=f"uldp {version('uldp')}")
+    top.add_argument("--version", action="version", version=f"uldp {VERSION}")
     commands = top.add_subparsers(required=True, metavar="command")
     add_survey_commands(commands)
     add_reproduce(commands)

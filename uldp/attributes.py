@@ -20,7 +20,7 @@ from scipy.linalg import khatri_rao
 
 from uldp._numerics import ascent, checks
 from uldp._numerics.fields import set_fields
-from uldp.domain import Domain, PerValue, ProductDomain, Weights, per_value, weights_of
+from uldp.domain import PerValue, ProductDomain, Weights, per_value, weights_of
 from uldp.law import distribution_over
 from uldp.likelihood import MaximumLikelihood
 from uldp.mechanisms.base import Seed
@@ -68,7 +68,11 @@ class OneByOne:
             protected = np.isin(np.arange(mechanism.domain.size), mechanism.sensitive)
             hidden = np.logical_or.outer(hidden, protected)
         labels = {name: m.domain.labels for name, m in self.mechanisms.items()}
-        set_fields(self, domain=Domain.product(sensitive=np.flatnonzero(hidden), **labels))
+        set_fields(self, domain=ProductDomain(labels, np.flatnonzero(hidden)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it anew: a read-only mapping is not pickled."""
+        return OneByOne, (dict(self.mechanisms),)
 
     @property
     def epsilon(self) -> float:

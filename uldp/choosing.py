@@ -146,7 +146,7 @@ def users_needed(
 
 
 def epsilon_needed(
-    make: Make,
+    make: Make | str,
     domain: Domain,
     n: int,
     loss: Aim,
@@ -162,8 +162,9 @@ def epsilon_needed(
 
     Parameters
     ----------
-    make : callable
-        A mechanism's class, or a function of the domain and ε that returns a mechanism.
+    make : callable or str
+        A mechanism's class, a function of the domain and ε that returns a mechanism, or a name in
+        `uldp.mechanisms.MECHANISMS`.
     domain : Domain
         The possible answers.
     n : int
@@ -184,13 +185,15 @@ def epsilon_needed(
     float
         In nats, 1e-6 to 30, to a relative precision of 1e-9; 1e-6 if that is enough already.
     """
-    if not callable(make):
-        raise TypeError(f"make must be callable, got {make!r}")
+    made = MECHANISMS.get(make) if isinstance(make, str) else make
+    if not callable(made):
+        names = ", ".join(MECHANISMS)
+        raise TypeError(f"make must be callable, or one of {names}, got {make!r}")
     checks.instance(domain, "domain", Domain)
     target = checks.positive(target, "target")
 
     def expected(epsilon: float) -> float:
-        mechanism = make(domain, epsilon)
+        mechanism = made(domain, epsilon)
         checks.instance(mechanism, "what make returns", Mechanism)
         return _expected(mechanism, loss, n, p, weights)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+from collections import Counter
 from collections.abc import (
     Callable,
     Collection,
@@ -14,7 +16,7 @@ from collections.abc import (
 )
 from functools import cached_property, reduce
 from importlib import import_module
-from itertools import product
+from itertools import islice, product, repeat
 from math import prod
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
@@ -23,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp._numerics.fields import set_fields
+from uldp._numerics.fields import Frozen, set_fields
 
 __all__ = ["Domain", "Label", "PerValue", "ProductDomain", "Weights"]
 
@@ -41,13 +43,10 @@ Weights = PerValue | Collection[Label]
 MOST_VALUES = 2**26
 BETWEEN_LABELS = ", "
 MOST_SHOWN = 12
-WANTED = {
-    TypeError: "all be labels or all be indices (answers with indices=True only)",
-    ValueError: "be in the domain, one of them or a one-dimensional array",
-}
+BLANKS_AND_STOPS = string.whitespace + ".,;:!?"
 
 
-class Domain:
+class Domain(Frozen):
     """The finite set X of personal data, with its sensitive subset X_S.
 
     Parameters
@@ -76,6 +75,7 @@ class Domain:
     sensitive: NDArray[np.intp]
     nonsensitive: NDArray[np.intp]
     remark: ClassVar[str] = ""  # what a reader of shares of these values must know
+    _instead: ClassVar[str] = ""  # what else takes answers
 
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
         set_fields(self, labels=_labels(values))
@@ -152,7 +152,12 @@ class Domain:
         return pandas.Index(self.labels, name=name)
 
     def indices(
-        self, values: Any, name: str = "values", secret: bool = False, *, indices: bool = False
+        self,
+        values: Any,
+        name: str = "values",
+        secret: bool = False,
+        *,
+        indices: bool | None = False,
     ) -> NDArray[np.intp]:
         """Return the indices of values given as labels or as indices.
 
@@ -165,54 +170,82 @@ class Domain:
             What an error message calls the values.
         secret : bool, optional
             Whether errors must not show the values, nor hold them in their context.
-        indices : bool, optional
+        indices : bool or None, optional
             Whether the values are indices. By default integers are labels, and are refused where
             the labels are strings: codes such as 0 and 1 need not be in the order of the labels.
+            None is the same for a caller that takes no indices, which an error then does not offer.
 
         Returns
         -------
         ndarray of int
             Of the shape of `values`, () or (n,).
         """
-        by_index = checks.flag(indices, "indices")
-        try:
-            return self._indices(values, name, by_index)
-        except (TypeError, ValueError) as error:
-            if not secret:
-                raise
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name} must {WANTED[kind]}; they are not shown here, as they may be answers")
+        by_index = None if indices is None else checks.flag(indices, "indices")
+        given = checks.in_python(values)
+        if isinstance(given, list | tuple) and given and hasattr(given[0], "as_py"):
+            given = checks.items(given, name)
+        return self._indices(given, name, by_index, secret)
 
-    def _indices(self, values: Any, name: str, by_index: bool) -> NDArray[np.intp]:
+    def _indices(
+        self, values: Any, name: str, by_index: bool | None, secret: bool
+    ) -> NDArray[np.intp]:
         array = checks.as_array(values, name)
         integers = array.dtype.kind in "iu"
-        text = self._label_type is str
-        categories = getattr(getattr(values, "dtype", None), "categories", None)
-        if categories is not None and integers and (text or by_index):
-            raise TypeError(f"{name} must be labels, got categories that are integers")
         if array.ndim > 1:
-            raise ValueError(f"{name} must be one value or one-dimensional, got {array.shape}")
+            found = checks.found(values, array)
+            raise ValueError(
+                f"{name} must be one value or one-dimensional{self._instead}, "
+                f"got shape {array.shape}, {found}"
+            )
         if array.size == 0:
             return np.empty(0, dtype=np.intp)
-        if by_index and not integers:
-            raise TypeError(f"{name} must be integers with indices=True, got type {array.dtype}")
-        if array.dtype.kind in "OU":
-            given = [values] if isinstance(values, str) else values
-            strings = given if isinstance(given, list | tuple) else array.ravel().tolist()
-            return self._indices_of_strings(strings, name).reshape(array.shape)
-        if not integers:
-            raise TypeError(f"{name} must be labels or indices, got values of type {array.dtype}")
-        if text and not by_index:
-            raise TypeError(
-                f"{name} must be labels, which are strings here, got integers; "
-                "if they are indices, pass indices=True"
-            )
-        if not by_index and not isinstance(self.labels, range):
-            return self._look_up(array.ravel().tolist(), name).reshape(array.shape)
-        outside = array[(array < 0) | (array >= self.size)]
-        if outside.size:
-            raise ValueError(f"{name} must lie in 0..{self.size - 1}, got {outside[0]}")
+        wants_text = self._label_type is str and not by_index
+        wanted = "labels, which are strings here" if wants_text else "integers, as the labels are"
+        if by_index:
+            wanted = "integers with indices=True"
+        categories = getattr(getattr(values, "dtype", None), "categories", None)
+        if categories is not None and integers and (wants_text or by_index):
+            raise TypeError(f"{name} must be {wanted}, got categories that are integers")
+        if not wants_text and integers:
+            if by_index or isinstance(self.labels, range):
+                return self._within(array, name, secret)
+            return self._look_up(array.ravel().tolist(), name, secret).reshape(array.shape)
+        given = [values] if isinstance(values, str) else values
+        each = given if isinstance(given, list | tuple) else array.ravel().tolist()
+        if not wants_text or {type(value) for value in each} - {str, np.str_}:
+            remedy = ""
+            if wants_text and integers and by_index is not None:
+                remedy = "; if they are indices, pass indices=True"
+            elif not wants_text and array.dtype.kind == "f":
+                remedy = "; .astype(int) makes whole numbers integers again"
+            found = checks.found(given, array)
+            raise TypeError(f"{name} must be {wanted}{self._instead}, got {found}{remedy}")
+        return self._look_up(each, name, secret).reshape(array.shape)
+
+    def _within(self, array: NDArray[Any], name: str, secret: bool) -> NDArray[np.intp]:
+        outside = (array < 0) | (array >= self.size)
+        if outside.any():
+            if secret:
+                raise ValueError(_not_shown(name, int(outside.sum()), array.size))
+            raise ValueError(f"{name} must lie in 0..{self.size - 1}, got {array[outside][0]}")
         return array.astype(np.intp)
+
+    def _look_up(self, values: Sequence[Label], name: str, secret: bool) -> NDArray[np.intp]:
+        places = map(self._position.get, values, repeat(-1))
+        indices = np.fromiter(places, dtype=np.intp, count=len(values))
+        unknown = indices < 0
+        if unknown.any():
+            if secret:
+                raise ValueError(_not_shown(name, int(unknown.sum()), len(values)))
+            raise ValueError(self._unknown(values[int(unknown.argmax())], name))
+        return indices
+
+    def _unknown(self, label: object, name: str) -> str:
+        """Say that this is not a label, and which label differs in case, blanks or stops only."""
+        look = _without_trifles(str(label))
+        near = (one for one in self.labels if _without_trifles(str(one)) == look)
+        hint = "".join(f"; did you mean {one!r}?" for one in islice(near, 1))
+        return f"{name}: {label!r} is not a label of the domain{hint}"
 
     def _place(self, label: object) -> int | None:
         """Return the index of a label, or None where it is not one."""
@@ -231,22 +264,6 @@ class Domain:
     @property
     def _integers_are_labels(self) -> bool:
         return self._label_type is int
-
-    def _indices_of_strings(self, values: Sequence[Any], name: str) -> NDArray[np.intp]:
-        foreign = {type(v) for v in values} - {str, np.str_}
-        if foreign:
-            kinds = ", ".join(sorted(kind.__name__ for kind in foreign))
-            raise TypeError(f"{name} must be all strings or all integers, got {kinds} among them")
-        if self._label_type is int:
-            raise TypeError(f"{name} must be integers, as the labels are, got strings")
-        return self._look_up(values, name)
-
-    def _look_up(self, values: Sequence[Label], name: str) -> NDArray[np.intp]:
-        try:
-            indices = map(self._position.__getitem__, values)
-            return np.fromiter(indices, dtype=np.intp, count=len(values))
-        except KeyError as missing:
-            raise ValueError(f"{name}: {missing} is not a label of the domain") from None
 
     @cached_property
     def _position(self) -> dict[Hashable, int]:
@@ -289,6 +306,7 @@ class ProductDomain(Domain):
     """
 
     factors: Mapping[str, Domain]
+    _instead: ClassVar[str] = " (its method cells takes the answers to each factor)"
 
     def __init__(
         self,
@@ -297,6 +315,9 @@ class ProductDomain(Domain):
     ) -> None:
         parts = _factors(factors)
         cells = [BETWEEN_LABELS.join(map(str, cell)) for cell in _cells(parts)]
+        clash = _repeated(cells)
+        if clash is not None:
+            raise ValueError(f"factors must give each cell another label, got {clash!r} twice")
         if callable(sensitive):
             marked = (sensitive(**dict(zip(parts, cell, strict=True))) for cell in _cells(parts))
             sensitive = [i for i, mark in enumerate(marked) if checks.flag(mark, "sensitive(...)")]
@@ -449,8 +470,11 @@ def chosen_values(domain: Domain, values: Any, name: str = "values") -> NDArray[
     Integers may be indices here because the argument selects values: it is not data, in which
     they could be codes.
     """
-    integers = checks.as_array(values, name).dtype.kind in "iu"
-    return domain.indices(values, name, indices=integers and not domain._integers_are_labels)
+    kind = checks.as_array(values, name).dtype.kind
+    if kind == "b":
+        raise TypeError(f"{name} must be labels or indices, got a mask: pass what it marks")
+    by_index = kind in "iu" and not domain._integers_are_labels
+    return domain.indices(values, name, indices=by_index)
 
 
 def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> Any:
@@ -459,16 +483,17 @@ def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> 
     A mapping or a pandas Series is matched by its labels; if it may be partial, missing labels
     count 0. Anything else is taken to be in order already and is returned as it is.
     """
-    if not _has_labels(values):
+    if not checks.has_labels(values):
         return values
     mapping = isinstance(values, Mapping)
     labels = list(values if mapping else _index_of(domain, values, name))
-    numbers = checks.numbers(list(values.values()) if mapping else values, name, (-1,))
+    given = list(values.values()) if mapping else checks.as_array(values, name)
+    numbers = checks.numbers(given, name, (-1,))
     places = []
     for label in labels:
         place = domain._place(label)
         if place is None:
-            raise ValueError(f"{name}: {label!r} is not a label of the domain")
+            raise ValueError(domain._unknown(label, name))
         places.append(place)
     times = np.bincount(np.array(places, dtype=np.intp), minlength=domain.size)
     most = int(times.argmax())
@@ -478,19 +503,13 @@ def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> 
         raise ValueError(f"{name} must hold each label once, got {repeated!r} {times[most]} times")
     if times[least] == 0 and not partial:
         missing = domain.labels[least]
-        raise ValueError(f"{name} must hold a number for each value, got none for {missing!r}")
+        raise ValueError(
+            f"{name} must hold a number for each value, got none for {missing!r}; if it is 0, say "
+            "so, as by .reindex(domain.labels, fill_value=0) of a Series"
+        )
     ordered = np.zeros(domain.size, dtype=numbers.dtype)
     ordered[places] = numbers
     return ordered
-
-
-def _has_labels(values: Any) -> bool:
-    """Tell a mapping or a pandas Series, which is known by its index; lists have a method `index`.
-
-    pandas need not be installed, and is not imported.
-    """
-    index = getattr(values, "index", None)
-    return isinstance(values, Mapping) or not (index is None or callable(index))
 
 
 def _index_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:
@@ -508,7 +527,11 @@ def _index_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:
 def weights_of(domain: Domain, weights: Weights, name: str = "weights") -> NDArray[np.float64]:
     """Return one weight per value: as given, matched by label, or 1 for the members of a group."""
     group: Any = _collected(weights)
-    if group is weights and not _has_labels(weights) and not _are_labels(domain, weights, name):
+    if (
+        group is weights
+        and not checks.has_labels(weights)
+        and not _are_labels(domain, weights, name)
+    ):
         return checks.numbers(weights, name, (domain.size,)).astype(float)
     if not len(group):
         raise ValueError(f"{name} must be of at least one value, got none")
@@ -527,11 +550,12 @@ def _are_labels(domain: Domain, weights: Any, name: str) -> bool:
 
 def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     """Return the weight of each value of a factor."""
-    if _has_labels(levels):
+    if checks.has_labels(levels):
         return np.asarray(per_value(factor, levels, name, partial=True), dtype=float)
     weights = np.zeros(factor.size)
     group = _collected(levels)
-    indices = factor.indices(group if isinstance(group, list) else np.atleast_1d(group), name)
+    labels = group if isinstance(group, list) else np.atleast_1d(group)
+    indices = factor.indices(labels, name, indices=None)
     weights[checks.positions(indices, name, factor.size)] = 1
     return weights
 
@@ -552,12 +576,33 @@ def _labels(values: int | Iterable[Label]) -> Sequence[Label]:
         raise TypeError(
             f"values must be a number of values or their labels in order, got {values!r}"
         )
-    labels = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+    labels = tuple(checks.items(values, "values"))
     if not labels:
         raise ValueError("values must name at least one value, got none")
     if {type(label) for label in labels} not in ({str}, {int}):
-        raise TypeError(f"values must be all strings or all integers, got {labels[:5]!r}")
-    if len(set(labels)) < len(labels):
-        repeated = next(label for label in labels if labels.count(label) > 1)
+        found = checks.found(labels, np.empty(len(labels), dtype=object))
+        raise TypeError(
+            f"values must be all strings or all integers, got {found}: name the others, as by str"
+        )
+    repeated = _repeated(labels)
+    if repeated is not None:
         raise ValueError(f"values must not repeat a label, got {repeated!r} more than once")
     return range(len(labels)) if labels == tuple(range(len(labels))) else labels
+
+
+def _repeated(labels: Sequence[Label]) -> Label | None:
+    """Return a label that stands there twice, or None."""
+    if len(set(labels)) == len(labels):
+        return None
+    return Counter(labels).most_common(1)[0][0]
+
+
+def _without_trifles(label: str) -> str:
+    return label.strip(BLANKS_AND_STOPS).casefold()
+
+
+def _not_shown(name: str, wrong: int, size: int) -> str:
+    return (
+        f"{name} must be in the domain, got {wrong} of {size} that are not; they are not shown "
+        "here, as they may be answers"
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp._numerics.fields import set_fields
+from uldp._numerics.fields import Frozen, set_fields
 from uldp.decoders import Decoder
 from uldp.domain import Domain, PerValue, per_value
 
@@ -23,7 +23,7 @@ MOST_WRITTEN = 10**9
 
 
 @dataclass(frozen=True)
-class Law(ABC):
+class Law(Frozen, ABC):
     """The domain, ε, what is protected, and how counts become an estimate.
 
     This is all that tallies, estimators and losses need. Every mechanism is a law, which is an
@@ -98,7 +98,7 @@ class Law(ABC):
         vector = checks.numbers(given, "p", (self.domain.size,)).astype(float)
         return self.decoder.apply_second_moment(vector, np.eye(vector.size))
 
-    def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
+    def _count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
         """Yield each condition on the counts of n reports, beyond ≤ n, and whether it holds."""
         yield from ()
 

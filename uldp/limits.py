@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from uldp._numerics import checks
+from uldp._numerics.fields import Frozen, lock_arrays
 from uldp.domain import Domain
 
 __all__ = [
@@ -47,7 +48,7 @@ NOTHING_CHANGES_ABOVE = 300.0
 
 
 @dataclass(frozen=True, eq=False)
-class Saddle:
+class Saddle(Frozen):
     """The saddle point of the limit, with a certificate of its value.
 
     Attributes
@@ -71,7 +72,7 @@ class Saddle:
     weights: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        self.weights.setflags(write=False)
+        lock_arrays(self)
 
 
 def fundamental_limit(domain: Domain, epsilon: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp._numerics.fields import set_fields
+from uldp._numerics.fields import Frozen, set_fields
 from uldp.domain import PER_VALUE, per_value
 from uldp.law import Law
 
@@ -21,7 +21,7 @@ MOST_REPORTS = 2**53
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(ABC):
+class Summary(Frozen, ABC):
     """What is kept of the reports of one law; parts can be added with ``+`` or `sum`.
 
     Parameters
@@ -98,7 +98,7 @@ class Tally(Summary):
         counts = checks.counts(given, "counts", *shape)
         if counts.max() > n:
             raise ValueError(f"counts must not exceed n = {n}, got {counts.max()}")
-        for met, condition in self.law.count_conditions(counts, n):
+        for met, condition in self.law._count_conditions(counts, n):
             if not met:
                 raise ValueError(f"counts of n = {n} reports must {condition}")
         set_fields(self, n=n, counts=counts)

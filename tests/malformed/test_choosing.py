@@ -27,7 +27,7 @@ def calls_of_choosing() -> list[Call]:
     domain, p = (DOMAIN, NOT_DOMAINS), (..., distribution(K, optional=True))
     n, loss = (10**6, whole(0, -1)), ("l2", [*NOT_STRINGS, "TV", "L1", ""])
     target = [*real(0, -1), 5e-324]
-    not_makers = [None, 1, "RR", URR, object(), [uldp.UtilityOptimizedRR], lambda d, e: None]
+    not_makers = [None, 1, "rr", URR, object(), [uldp.UtilityOptimizedRR], lambda d, e: None]
     not_lists = [*NOT_ARRAYS, None, 1, [-1], [[1]], ["1"], [math.nan], [HUGE], [None], [1j]]
     return [
         call(uldp.compare, domain=domain, epsilon=(1.0, real(0, -1)), n=n, p=p),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SUM_TOLERANCE = 1e-9
+NEARLY = 0.01
 LARGEST_INTEGER = 2**63 - 1
 LEAST_EPSILON = 1e-9
 WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -97,10 +98,15 @@ def choice(value: object, name: str, allowed: Collection[str]) -> None:
 
 
 def items(values: object, name: str) -> list[Any]:
-    """Return the items of a collection; strings and bytes do not count as collections."""
+    """Return the items of a collection, in Python's types; strings and mappings are none."""
+    if isinstance(values, Mapping):
+        raise TypeError(f"{name} must be a collection, got a mapping: pass the keys that are meant")
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a collection, got {values!r}")
-    return list(values)
+    collected = list(values)
+    if {type(value) for value in collected} <= {str, int}:
+        return collected
+    return [in_python(value) for value in collected]
 
 
 def path(value: object, name: str) -> Path:
@@ -148,20 +154,51 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be an array, got rows of unequal lengths") from None
 
 
+def has_labels(values: Any) -> bool:
+    """Tell a mapping or a pandas object, which is known by its index; lists have a method `index`.
+
+    pandas need not be installed, and is not imported.
+    """
+    index = getattr(values, "index", None)
+    return isinstance(values, Mapping) or not (index is None or callable(index))
+
+
+def by_position(values: Any, name: str) -> None:
+    """Refuse numbers with labels, such as a Series, where nothing says in what order these go."""
+    if has_labels(values):
+        raise TypeError(
+            f"{name} must be in order and without labels here, got a {type(values).__name__}: "
+            "put it in order, as by .reindex(domain.labels), and pass .to_numpy() of that"
+        )
+
+
+def found(values: Any, array: NDArray[Any]) -> str:
+    """Say what an array of values holds without showing any: how many are missing, or the type."""
+    kind = str(array.dtype)
+    lost = int(np.isnan(array).sum()) if array.dtype.kind in "fcmM" else 0
+    if array.dtype.kind in "OUSTV":  # the type of fixed strings would tell their length
+        flat = isinstance(values, list | tuple) and array.ndim == 1
+        each = values if flat else array.ravel().tolist()
+        kind = ", ".join(sorted({type(value).__name__ for value in each}))
+        lost = sum(map(_is_missing, each))
+    return f"{lost} missing of {array.size}" if lost else f"values of type {kind}"
+
+
 def integers(values: Any, name: str) -> NDArray[Any]:
     """Return an array of integers of any type and shape, or an empty one."""
     array = as_array(values, name)
     if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers, got an array of type {array.dtype}")
+        raise TypeError(f"{name} must hold integers, got {found(values, array)}")
     return array
 
 
 def numbers(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return an array of finite real numbers of the given shape (-1 stands for any length)."""
+    by_position(values, name)
     array = as_array(values, name)
     if array.size and array.dtype.kind not in "iuf":
         if array.dtype.kind != "O":
-            raise TypeError(f"{name} must hold real numbers, got an array of type {array.dtype}")
+            raise TypeError(f"{name} must hold real numbers, got {found(values, array)}")
         array = np.array([real(v, name) for v in array.flat]).reshape(array.shape)
     if array.ndim != len(shape) or any(
         wanted not in (-1, size) for wanted, size in zip(shape, array.shape, strict=True)
@@ -180,7 +217,7 @@ def distribution(values: ArrayLike, name: str, size: int) -> NDArray[np.float64]
     with np.errstate(over="ignore"):
         total = array.sum()
     if abs(total - 1) > SUM_TOLERANCE:
-        raise ValueError(f"{name} must sum to 1, got {total}")
+        raise ValueError(f"{name} must sum to 1, got {total}{_if_rounded(total)}")
     return array
 
 
@@ -191,8 +228,12 @@ def counts(values: ArrayLike, name: str, *shape: int) -> NDArray[np.int64]:
         raise ValueError(f"{name} must not be negative, got {array.min()} at {array.argmin()}")
     if array.dtype.kind == "f" and (array % 1 != 0).any():
         raise ValueError(f"{name} must be whole numbers, got {array[array % 1 != 0][0]}")
-    if (array > np.iinfo(np.int64).max // max(array.size, 1)).any():
-        raise ValueError(f"{name} must fit 64-bit integers, got {array.max()}")
+    with np.errstate(over="ignore"):
+        is_near = array.sum(dtype=float) > LARGEST_INTEGER / 2
+    if is_near:
+        total = sum(map(int, array.ravel().tolist()))
+        if total > LARGEST_INTEGER:
+            raise ValueError(f"{name} must sum to at most {LARGEST_INTEGER}, got {total}")
     return array.astype(np.int64)
 
 
@@ -201,6 +242,7 @@ def stochastic(values: ArrayLike, name: str) -> NDArray[Any]:
 
     Rows of fractions must sum to 1 exactly.
     """
+    by_position(values, name)
     array = as_array(values, name)
     exact = array.dtype == object and all(isinstance(v, Rational) for v in array.flat)
     matrix = _fractions(array) if exact else numbers(array, name, (-1, -1)).astype(float)
@@ -212,7 +254,10 @@ def stochastic(values: ArrayLike, name: str) -> NDArray[Any]:
         sums = matrix.sum(axis=1)
     worst = np.abs(sums - 1).argmax()
     if abs(sums[worst] - 1) > (0 if exact else SUM_TOLERANCE):
-        raise ValueError(f"each row of {name} must sum to 1, got {sums[worst]} in row {worst}")
+        hint = _if_rounded(sums[worst])
+        raise ValueError(
+            f"each row of {name} must sum to 1, got {sums[worst]} in row {worst}{hint}"
+        )
     return matrix
 
 
@@ -225,7 +270,7 @@ def mask(values: ArrayLike, name: str, size: int) -> NDArray[np.bool_]:
         return chosen
     if array.shape != (size,):
         raise ValueError(f"{name} must have shape ({size},), got {array.shape}")
-    return array
+    return array.copy()
 
 
 def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
@@ -238,10 +283,32 @@ def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
     if array.min() < 0 or array.max() >= size:
         wrong = array[(array < 0) | (array >= size)][0]
         raise ValueError(f"{name} must lie in 0..{size - 1}, got {wrong}")
-    unique = np.unique(array).astype(np.intp)
+    unique, times = np.unique(array, return_counts=True)
     if unique.size < array.size:
-        raise ValueError(f"{name} must not repeat a value, got {array.tolist()}")
-    return unique
+        repeated = unique[times > 1][0]
+        raise ValueError(f"{name} must not repeat a value, got {repeated} more than once")
+    return unique.astype(np.intp)
+
+
+def in_python(value: Any) -> Any:
+    """Return a scalar of NumPy or Arrow as Python's, and others as they are."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.as_py() if hasattr(value, "as_py") else value
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, NaN and the missing values of pandas, which is not imported, also in a tuple."""
+    if isinstance(value, tuple):
+        return any(map(_is_missing, value))
+    is_nan = isinstance(value, float | np.floating) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _if_rounded(total: Any) -> str:
+    """Return what to do about a sum that is 1 but for rounding, as of 32-bit floats."""
+    near = abs(total - 1) < NEARLY
+    return "; if that is rounding, divide them, as 64-bit floats, by their sum" if near else ""
 
 
 def _fractions(array: NDArray[Any]) -> NDArray[Any]:

@@ -14,6 +14,13 @@ def set_fields(owner: object, **values: object) -> None:
         object.__setattr__(owner, name, value)
 
 
+class Frozen:
+    """A value whose arrays stay read-only when it is copied or comes out of a pickle."""
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        set_fields(self, **state)
+
+
 def lock_arrays(owner: object) -> None:
     """Make the arrays among the fields of a value read-only."""
     set_fields(owner, **vars(owner))

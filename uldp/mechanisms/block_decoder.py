@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._numerics.fields import lock_arrays
+from uldp._numerics.fields import Frozen, lock_arrays
 from uldp.limits import clipped_root
 from uldp.mechanisms.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 
 __all__ = ["BlockDecoder", "BlockLaw", "best_mass"]
 
 
-class BlockLaw:
+class BlockLaw(Frozen):
     """The probabilities that a report holds a value or reveals it, as arrays over the sizes.
 
     All are computed without cancellation, complements and differences too.

@@ -210,9 +210,9 @@ class UtilityOptimizedBlockDesign(SetReports):
         met = np.where(self._revealed(reports) > 0, sizes == 0, np.isin(sizes, allowed))
         yield met, f"reveal a value or hold a set of {allowed} sensitive ones"
 
-    def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
+    def _count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
         """Yield that each report is a whole set, or reveals a value."""
-        yield from super().count_conditions(counts, n)
+        yield from super()._count_conditions(counts, n)
         table = counts.reshape(-1, self.domain.size)
         held = table[:, self.sensitive]
         revealed = int(table[0, self.nonsensitive].sum())

@@ -52,6 +52,7 @@ class IndexReports(Mechanism):
         sent = self._matrix() > 0
         alone = sent.sum(axis=0) == 1
         mask: NDArray[np.bool_] = ~(alone & sent[self.nonsensitive].any(axis=0))
+        mask.setflags(write=False)
         return mask
 
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
@@ -80,7 +81,7 @@ class IndexReports(Mechanism):
         packed = np.ascontiguousarray(PackedSets(self.sensitive.size).pack(sets.T).T)
         return Evidence(self, packed, times, revealed[self.nonsensitive])
 
-    def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
+    def _count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
         """Yield that each report is counted once."""
         total = int(counts.sum())
         yield total == n, f"sum to n, got {total}"

@@ -50,9 +50,8 @@ class UtilityOptimizedRappor(SetReports):
         θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
         θ = 1/2 is optimized unary encoding (Wang et al. 2017), and "optimal" that of the least
         worst-case l2 loss (see `uldp.mechanisms.theta`), 1 where nothing is sensitive, which no
-        file can hold. The field holds the number, which `dataclasses.replace` keeps at another ε,
-        unless it was rounded to 1; with ``theta=None`` among the changes it is the paper's again. A
-        number that is the paper's θ as a float stands for it.
+        file can hold. The field is None for the paper's θ, also where that was given as a number,
+        and follows ε in `dataclasses.replace`; otherwise it is the number, which is kept.
     """
 
     wire_name: ClassVar[str] = "uRAP"
@@ -81,11 +80,12 @@ class UtilityOptimizedRappor(SetReports):
                 raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
         if theta < 1:  # the number alone decides, as in a file, unless it was rounded to 1
             log_odds = default if theta == papers else float(logit(theta))
-        set_fields(self, theta=theta, _chosen=self.theta, _log_odds=log_odds)
+        kept = None if log_odds == default else theta
+        set_fields(self, theta=kept, _chosen=self.theta, _log_odds=log_odds)
 
     def own_entries(self) -> dict[str, Any]:
         """Return θ, unless it is the paper's, which follows from ε."""
-        return {} if self._log_odds == self.epsilon / 2 else super().own_entries()
+        return {} if self.theta is None else super().own_entries()
 
     @cached_property
     def decoder(self) -> SupportDecoder:
@@ -264,7 +264,8 @@ class Rappor(UtilityOptimizedRappor):
         The privacy budget ε, in nats.
     theta : float or "optimal", optional
         θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1). θ = 1/2 is optimized unary
-        encoding, and "optimal" that of the least worst-case l2 loss. The field holds the number.
+        encoding, and "optimal" that of the least worst-case l2 loss. The field is None for the
+        paper's, otherwise the number.
     """
 
     protects_every_value = True

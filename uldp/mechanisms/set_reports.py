@@ -102,7 +102,7 @@ class SetReports(Mechanism):
             revealed = self._revealed(reports)
             yield revealed <= values, f"reveal at most one of the {values} non-sensitive values"
 
-    def count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
+    def _count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
         """Yield that a report reveals one value at most."""
         revealed = int(counts.reshape(-1, self.domain.size)[0, self.nonsensitive].sum())
         yield revealed <= n, f"reveal at most n values, got {revealed}"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp._numerics.fields import set_fields
+from uldp._numerics.fields import Frozen, set_fields
 from uldp.domain import PerValue, per_value
 from uldp.likelihood import Evidence
 from uldp.mechanisms import Mechanism
@@ -23,7 +23,7 @@ Background = Mapping[str, PerValue | None]
 
 
 @dataclass(frozen=True, eq=False)
-class JointLaw:
+class JointLaw(Frozen):
     """The joint law of a user's value and of the tag under which it is sensitive to her, if any.
 
     p, r and the π_t follow from it, so that p = r + Σ_t r(⊥_t) π_t holds also where users who call
@@ -72,9 +72,9 @@ class JointLaw:
             Whether the values are indices (see `Domain.indices`).
         """
         checks.instance(domain, "domain", TaggedDomain)
-        x = domain.base.indices(values, indices=indices)
+        x = domain.base.indices(values, secret=True, indices=indices)
         by_index = checks.as_array(intermediate, "intermediate").dtype.kind in "iu"
-        z = domain.indices(intermediate, "intermediate", indices=by_index)
+        z = domain.indices(intermediate, "intermediate", secret=True, indices=by_index)
         if x.shape != z.shape or x.ndim != 1 or not x.size:
             raise ValueError(
                 "values and intermediate must hold one for each user, got shapes "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp._numerics.fields import set_fields
+from uldp._numerics.fields import Frozen, set_fields
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import Seed
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
@@ -22,7 +22,7 @@ MOST_USERS = 2**31
 
 
 @dataclass(frozen=True, eq=False)
-class SecretMaps:
+class SecretMaps(Frozen):
     """The secret maps of a whole population, for simulations of n users without n objects.
 
     They are one table: row j says that the value ``values[j]`` is sensitive to the user
@@ -81,7 +81,7 @@ class SecretMaps:
         (n,) ndarray of int
             Indices in Z.
         """
-        result = self.domain.base.indices(values, indices=indices)
+        result = self.domain.base.indices(values, secret=True, indices=indices)
         least = self.users.max(initial=-1) + 1
         if result.ndim != 1 or result.size < least:
             raise ValueError(

@@ -74,11 +74,13 @@ class TaggedDomain(Domain):
         set_fields(self, base=base, tags=checked, bots=indices)
         super().__init__(values + bots, [values[x] for x in base.sensitive] + bots)
 
-    def _indices(self, values: Any, name: str, by_index: bool) -> NDArray[np.intp]:
+    def _indices(
+        self, values: Any, name: str, by_index: bool | None, secret: bool
+    ) -> NDArray[np.intp]:
         are_labels = not by_index and self._integers_are_labels
         if are_labels and checks.as_array(values, name).dtype.kind in "iu":
-            return self.base.indices(values, name)
-        return super()._indices(values, name, by_index)
+            return self.base.indices(values, name, secret, indices=by_index)
+        return super()._indices(values, name, by_index, secret)
 
     @property
     def _integers_are_labels(self) -> bool:

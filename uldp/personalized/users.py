@@ -40,10 +40,9 @@ class PersonalizedMechanism:
     common : Mechanism
         The mechanism that all users share; its domain is a `TaggedDomain`.
     user_sensitive : mapping of label to str or int
-        The values that are sensitive to this user, as labels or (where they are strings) as
-        indices, each with its tag (or the tag's index in ``common.domain.tags``). Several values
-        may have the same tag; a tag that the domain does not have counts as "others" if it has
-        that one.
+        The labels of the values that are sensitive to this user, each with its tag (or the tag's
+        index in ``common.domain.tags``). Several values may have the same tag; a tag that the
+        domain does not have counts as "others" if it has that one.
 
     Attributes
     ----------
@@ -64,7 +63,9 @@ class PersonalizedMechanism:
                 "user_sensitive must be a mapping from values to tags, got a "
                 f"{type(user_sensitive).__name__}"
             )
-        values = domain.base.indices(list(user_sensitive), "user_sensitive", secret=True)
+        values = domain.base.indices(
+            list(user_sensitive), "user_sensitive", secret=True, indices=None
+        )
         tags = secret_tags(domain, list(user_sensitive.values()), "user_sensitive")
         intermediate = np.arange(domain.base.size)
         intermediate[values] = domain.bots[tags]

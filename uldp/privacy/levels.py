@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
+from uldp._numerics.fields import Frozen, set_fields
 
 __all__ = [
     "Audit",
@@ -76,7 +77,7 @@ class Audit:
 
 
 @dataclass(frozen=True, eq=False)
-class Channel:
+class Channel(Frozen):
     """An explicit mechanism: its matrix and its protected outputs.
 
     Parameters
@@ -92,9 +93,8 @@ class Channel:
 
     def __post_init__(self) -> None:
         matrix = checks.stochastic(self.matrix, "matrix")
-        object.__setattr__(self, "matrix", matrix)
         protected = checks.mask(self.protected, "protected", matrix.shape[1])
-        object.__setattr__(self, "protected", protected)
+        set_fields(self, matrix=matrix, protected=protected)
 
     @classmethod
     def of(cls, mechanism: Explicit) -> Channel:

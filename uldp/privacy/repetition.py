@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp._numerics.fields import set_fields
+from uldp._numerics.fields import Frozen, set_fields
 from uldp.domain import Domain
 from uldp.mechanisms import (
     Mechanism,
@@ -46,7 +46,7 @@ DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Device:
+class Device(Frozen):
     """A rule for a user's reports in several surveys, on a domain small enough to enumerate.
 
     The device makes a draw from a value by the matrix `first` and keeps it as `keeps` says. Each

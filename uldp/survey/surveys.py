@@ -238,10 +238,11 @@ class Survey:
             mechanism = PersonalizedMechanism(self.questions[question], own)
         elif secrets is not None:
             raise TypeError(f"secrets must be None, for the question {question!r} has no tags")
-        if not isinstance(answer, str | int | np.integer) or isinstance(answer, bool):
-            raise TypeError(f"answer must be one label, got a {type(answer).__name__}")
+        held = mechanism.domain.indices(answer, "answer", secret=True, indices=None)
+        if held.ndim:
+            raise TypeError(f"answer must be one label, got an array of {held.size}")
         coins = import_module("uldp.survey.secure").generator() if rng is None else rng
-        return self.message(question, mechanism.privatize(answer, coins))
+        return self.message(question, mechanism.privatize(held, coins, indices=True))
 
     def message(self, question: str, reports: ArrayLike) -> bytes:
         """Return a message that holds reports.

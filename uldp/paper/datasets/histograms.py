@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp._numerics.fields import set_fields
+from uldp._numerics.fields import Frozen, set_fields
 from uldp.domain import PER_VALUE, Domain, per_value
 
 __all__ = [
@@ -39,7 +39,7 @@ _COLUMN_EDGES = [round(-74.04 + 0.0048 * i, 4) for i in range(26)]
 
 
 @dataclass(frozen=True, eq=False)
-class Histogram:
+class Histogram(Frozen):
     """How many people hold each value of a domain.
 
     Parameters

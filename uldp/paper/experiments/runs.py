@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
-from uldp._numerics import checks
+from uldp._numerics import VERSION, checks
 from uldp.paper.experiments._extra import extra
 from uldp.paper.experiments.personalized import cells
 from uldp.paper.experiments.plans import checkins, plan
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["reproduce", "run"]
-
-VERSION = version("uldp")
 
 Todo = list[tuple[int, tuple[str, ...]]]
 """Realizations with the estimators that are missing of each."""
