@@ -1,8 +1,10 @@
 """The validation of arguments at its bounds: the last value taken, the first refused, and why."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from uldp._numerics import checks
@@ -61,8 +63,9 @@ def test_counts_may_be_odd_floats():
 def test_the_sum_of_counts_fits_64_bits(size):
     largest = LARGEST // size
     assert (checks.counts([largest] * size, "counts", size) == largest).all()
-    with pytest.raises(ValueError, match=f"counts must fit 64-bit integers, got {largest + 1}"):
-        checks.counts([0] * (size - 1) + [largest + 1], "counts", size)
+    assert checks.counts([0] * (size - 1) + [LARGEST], "counts", size).max() == LARGEST
+    with pytest.raises(ValueError, match=f"counts must sum to at most {LARGEST}, got"):
+        checks.counts([largest] * (size - 1) + [largest + size], "counts", size)
 
 
 def test_no_counts():
@@ -80,6 +83,14 @@ def test_fractions_stay_exact():
 
 def test_whole_numbers_make_a_matrix_of_floats():
     assert checks.stochastic([[1, 0], [0, 1]], "Q").dtype == np.float64
+
+
+def test_a_table_with_labels_is_refused():
+    """Its rows may be in another order."""
+    table = pd.DataFrame([[0.5, 0.5], [0, 1]], index=["yes", "no"])
+    for check in (checks.stochastic, partial(checks.numbers, shape=(2, 2))):
+        with pytest.raises(TypeError, match="Q must be in order and without labels here, got a Da"):
+            check(table, "Q")
 
 
 @pytest.mark.parametrize(("wrong", "total"), [([0.5, 0.25], 0.75), ([1.5, 0.0], 1.5)])

@@ -1,5 +1,11 @@
+import re
+import time
+from contextlib import nullcontext
+from functools import partial
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
@@ -190,3 +196,248 @@ def test_sensitive_values_of_the_wrong_type(values, sensitive):
 def test_indices_of_the_wrong_type(values):
     with pytest.raises((TypeError, ValueError), match="values must be"):
         Domain(3).indices(values)
+
+
+# --- answers that are missing or of another kind ------------------------------------------------
+
+
+CODES = Domain([1, 2, 0], sensitive=[1])
+PAIR = Domain.product(past=["yes", "no"], now=["yes", "no"])
+
+
+def ways_of(domain):
+    """All that takes answers in the values of a domain; each is given what it calls them."""
+    urr = uldp.UtilityOptimizedRR(domain, 1.0)
+    tagged = TaggedDomain(domain, ["home"])
+    common = uldp.UtilityOptimizedRR(tagged, 1.0)
+    user, none = PersonalizedMechanism(common, {}), SecretMaps(tagged, [], [], [])
+    pair = Domain.product(past=domain.labels, now=domain.labels)
+    survey = uldp.Survey("answers", {"plain": urr, "tagged": common})
+    yield from (
+        lambda held: urr.privatize(held, 1),
+        lambda held: OneByOne({"one": urr}).privatize(held, 1),
+        lambda held: user.privatize(held, 1),
+        lambda held: user.intermediate(held),
+        lambda held: none.privatize(common, held, 1),
+        lambda held: none.simulate(common, held, 1),
+        lambda held: none.intermediate(held),
+        lambda held: pair.cells(past=held, now=held),
+        lambda held: JointLaw.of_users(tagged, held, np.zeros(np.size(held), dtype=int)),
+        lambda held: JointLaw.of_users(tagged, [0] * np.size(held), held, indices=True),
+        lambda held: SecretMaps(tagged, range(np.size(held)), held, [0] * np.size(held)),
+        lambda held: survey.privatize("plain", held, rng=1),
+        lambda held: survey.privatize("tagged", held, rng=1),
+        lambda held: urr.tally(held),
+        lambda held: urr.evidence(held),
+        lambda held: urr.check(held),
+        lambda held: survey.message("plain", held),
+        lambda held: domain.indices(held),
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "found"),
+    [
+        (["secret", float("nan")], "1 missing of 2"),
+        (["secret", None, None], "2 missing of 3"),
+        (["secret", pd.NA], "1 missing of 2"),
+        (["secret", pd.NaT], "1 missing of 2"),
+        (np.array(["secret", np.float32("nan")], dtype=object), "1 missing of 2"),
+        (pd.Series(["secret", None]), "1 missing of 2"),
+        (pd.Series(["secret", None], dtype="string"), "1 missing of 2"),
+        (pd.Categorical(["secret", None]), "1 missing of 2"),
+        (pa.array(["secret", None]), "1 missing of 2"),
+        (pd.Series([5417, None]), "1 missing of 2"),
+        (pd.Series([5417, None], dtype="Int64"), "1 missing of 2"),
+        (pd.Series([True, None], dtype="boolean"), "1 missing of 2"),
+        (pd.to_datetime(["2019-08-14", None]), "1 missing of 2"),
+        (pd.cut([5417, 1, 99999], [5000, 6000, 7000]), "2 missing of 3"),
+        (pd.cut([5417, 5418], 2), "values of type Interval"),
+        (pd.Series([5417.0, 2]), "values of type float64"),
+        ([True, False], "values of type bool"),
+        (["secret", 5417], "values of type int, str"),
+        ([b"secret"], "values of type bytes"),
+        ([("secret", "no")], "values of type str"),
+        ([("secret", None)], "1 missing of 2"),
+        (pd.MultiIndex.from_tuples([("secret", "no"), ("yes", None)]), "1 missing of 2"),
+        (None, "1 missing of 1"),
+        (float("nan"), "1 missing of 1"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("domain", [Domain(["yes", "no"], sensitive=["yes"]), CODES, PAIR])
+def test_what_is_no_answer_is_counted_or_its_type_said_and_never_shown(domain, held, found):
+    for way in ways_of(domain):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            way(held)
+        message = str(caught.value)
+        assert found in message
+        assert not any(shown in message for shown in ("secret", "5417", "indices=True"))
+        assert caught.value.__context__ is None
+
+
+def test_integers_are_offered_as_indices_only_where_they_can_be():
+    answers = Domain(["yes", "no"], sensitive=["yes"])
+    common = uldp.UtilityOptimizedRR(TaggedDomain(answers, ["home"]), 1.0)
+    survey = uldp.Survey("answers", {"tagged": common})
+    for way in (
+        lambda: survey.privatize("tagged", 0, rng=1),
+        lambda: PersonalizedMechanism(common, {0: "home"}),
+        lambda: PAIR.weights(past=0),
+    ):
+        with pytest.raises(TypeError, match=r"must be labels, .* values of type int64$"):
+            way()
+
+
+def test_answers_that_are_no_labels_are_counted():
+    urr = uldp.UtilityOptimizedRR(Domain(["yes", "no"], sensitive=["yes"]), 1.0)
+    with pytest.raises(ValueError, match="but 2 of 3 are not; they are not shown") as caught:
+        urr.privatize(["yes", "secret", "Yes"])
+    assert "mean" not in str(caught.value), "a hint would tell what was given"
+
+
+# --- labels as people have them -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "given", "meant"),
+    [
+        ([" Divorced", " Married"], "Divorced", " Divorced"),
+        (["<=50K.", ">50K."], "<=50K", "<=50K."),
+        (["yes", "no"], "Yes ", "yes"),
+        ([10, 20], "10", 10),
+    ],
+)
+def test_a_label_that_differs_in_trifles_is_named(labels, given, meant):
+    domain = Domain(labels)
+    message = re.escape(f"{given!r} is not a label of the domain; did you mean {meant!r}?")
+    with pytest.raises(ValueError, match=message):
+        domain.labelled({**dict.fromkeys(labels[1:], 0.5), given: 0.5})
+    if isinstance(meant, str):
+        for way in (lambda: Domain(labels, [given]), lambda: weights_of(domain, [given])):
+            with pytest.raises(ValueError, match=message):
+                way()
+
+
+STRINGS = ["no", "yes", "maybe"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array(STRINGS),
+        np.array(STRINGS, dtype=object),
+        np.array(STRINGS, dtype=np.dtypes.StringDType()),
+        pa.array(STRINGS),
+        pa.chunked_array([STRINGS]),
+        list(pa.array(STRINGS)),
+        pd.Series(STRINGS),
+        pd.Series(STRINGS, dtype="string"),
+        pd.Series(STRINGS, dtype="category"),
+        pd.Series(STRINGS, dtype=pd.ArrowDtype(pa.string())),
+        pd.Index(STRINGS),
+    ],
+    ids=lambda given: f"{type(given).__name__} {getattr(given, 'dtype', '')}",
+)
+def test_labels_come_in_all_containers(given):
+    domain = Domain(STRINGS, sensitive=["yes"])
+    assert Domain(given, sensitive=given[1:2]) == domain
+    assert domain.indices(given).tolist() == [0, 1, 2]
+    assert domain.indices(given[1]) == 1
+    assert weights_of(domain, given[1:2]).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Domain(["a"], {"a": False}),
+            "sensitive must be a collection, got a mapping: pass",
+        ),
+        (lambda: Domain({"a": True}), "values must be a collection, got a mapping"),
+        (lambda: Domain(["a"], [True]), "sensitive must be labels or indices, got a mask: pass"),
+        (lambda: Domain(["a"], pd.Series({"a": True})), "got a mask: pass"),
+        (lambda: Domain([False, True]), "got values of type bool: name the others, as by str"),
+        (lambda: Domain(["a", None, np.nan]), "values must be all strings .*, got 2 missing of 3"),
+        (lambda: Domain(pd.cut([1, 2], 2).categories), "got values of type Interval: name"),
+        (lambda: Domain([1.0, 2.0]), "got values of type float"),
+        (lambda: CODES.indices([1.0]), r"type float64; .astype\(int\) makes whole numbers"),
+        (lambda: Domain.product(a=["x, y", "x"], b=["z", "y, z"]), "factors must give each cell"),
+        (
+            lambda: Domain(STRINGS).labelled(pd.Series(["no", "yes"]).value_counts()),
+            r"got none for 'maybe'; if it is 0, say so, as by .reindex\(domain.labels, fill",
+        ),
+    ],
+)
+def test_the_sentence_has_the_remedy(make, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
+
+
+def test_the_remedies_work():
+    domain = Domain(STRINGS, sensitive=["yes"])
+    counted = pd.Series(["no", "yes"]).value_counts().reindex(domain.labels, fill_value=0)
+    assert domain.labelled(counted).tolist() == [1, 1, 0]
+    shares = np.float32([0.1, 0.2, 0.7])
+    law = uldp.UtilityOptimizedRR(domain, 1.0)
+    with pytest.raises(ValueError, match="if that is rounding, divide them, as 64-bit floats"):
+        law.l2_loss(shares, 10)
+    rescaled = shares.astype(float) / shares.astype(float).sum()
+    assert law.l2_loss(rescaled, 10) == pytest.approx(law.l2_loss([0.1, 0.2, 0.7], 10))
+    with pytest.raises(ValueError, match=r"sum to 1, got 0\.5$"):
+        law.l2_loss([0.5, 0, 0], 10)
+    with pytest.raises(TypeError, match="arguments of variances must be in order"):
+        law.decoder.variances(counted)
+
+
+# --- refusing takes no longer than accepting ----------------------------------------------------
+
+
+def is_refused_as_fast(taken, refused):
+    """Within twice the time that it takes the processor, the least of five."""
+    times = []
+    for action in (taken, refused) * 5:
+        start = time.thread_time()
+        with nullcontext() if action is taken else pytest.raises((TypeError, ValueError)):
+            action()
+        times.append(time.thread_time() - start)
+    return min(times[1::2]) < 2 * min(times[::2])
+
+
+MANY = [f"value {number}" for number in range(20_000)]
+LARGE = Domain(MANY)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [*MANY[:-1], MANY[-2]],
+        [*MANY[:-1], MANY[0]],
+        [*MANY[:-1], 0],
+        [*MANY[:-1], None],
+        [*MANY[:-1], 1.5],
+    ],
+    ids=["repeated at the end", "the first repeated", "a number", "missing", "a float"],
+)
+def test_wrong_labels_are_refused_as_fast_as_right_ones_are_taken(wrong):
+    assert is_refused_as_fast(partial(Domain, MANY), partial(Domain, wrong))
+
+
+@pytest.mark.parametrize("last", ["elsewhere", "Value 7", MANY[0], 5, None])
+def test_wrong_choices_are_refused_as_fast_as_right_ones_are_taken(last):
+    wrong = [*MANY[:-1], last]
+    ways = [
+        lambda chosen: Domain(MANY, chosen),
+        lambda chosen: weights_of(LARGE, chosen),
+        lambda chosen: LARGE.labelled(dict.fromkeys(chosen, 1.0)),
+    ]
+    for way in ways:
+        assert is_refused_as_fast(partial(way, MANY), partial(way, wrong))
+
+
+@pytest.mark.parametrize("last", ["elsewhere", None, 1.5, 0])
+def test_unknown_answers_are_refused_as_fast_as_others_are_taken(last):
+    million = MANY * 50
+    assert len(million) == 10**6
+    way = partial(LARGE.indices, secret=True)
+    assert is_refused_as_fast(partial(way, million), partial(way, [*million[:-1], last]))

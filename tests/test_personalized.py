@@ -401,9 +401,9 @@ def test_a_table_does_not_show_its_maps():
 @pytest.mark.parametrize(
     ("table", "error", "message"),
     [
-        (([0], [0, 1], [0]), ValueError, r"of one length, got shapes \(1,\), \(2,\), \(1,\)"),
+        (([0], [0, 1], [0]), ValueError, r"of one length, got shapes \(1,\), \(2,\) and \(1,\)"),
         ((0, 0, 0), ValueError, r"must be one-dimensional and of one length, got shapes \(\), "),
-        (([[0]], [[0]], [[0]]), ValueError, "must be one-dimensional and of one length"),
+        (([[0]], [0], [[0]]), ValueError, "must be one-dimensional and of one length"),
         (([-1], [0], [0]), ValueError, r"users must lie in 0\.\.2147483647$"),
         (([2**31], [0], [0]), ValueError, r"users must lie in 0\.\.2147483647$"),
         (([0.0], [0], [0]), TypeError, "users must hold integers, got values of type float64"),
@@ -485,7 +485,7 @@ def test_wrong_laws(probabilities, message):
         ([0, 1], [0], r"one for each user, got shapes \(2,\) and \(1,\)"),
         ([], [], "one for each user, got shapes"),
         ([0, 1], [0, 2], "intermediate must be the user's own value or a bot"),
-        ([0, 1], [0, 6], "intermediate must be in the domain, got 1 of 2"),
+        ([0, 1], [0, 6], "intermediate must be in the domain, but 1 of 2"),
     ],
 )
 def test_wrong_users_of_a_law(values, intermediate, message):

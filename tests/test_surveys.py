@@ -851,8 +851,16 @@ survey.privatize("sure", "a")
         (("hidden", "sure"), ValueError, "question must be one of sure, bits, place; what was"),
         ((["hidden"], "sure"), ValueError, "question must be one of sure, bits, place; what was"),
         (("sure", ["a"]), TypeError, "answer must be one label, got an array of 1"),
-        (("sure", 1), TypeError, "answer must be labels, which are strings here, got .* int64$"),
-        (("bits", True), TypeError, "answer must be integers, as the labels are, got .* bool$"),
+        (
+            ("sure", 1),
+            TypeError,
+            "answer must be labels, which are strings here, got values of type int64",
+        ),
+        (
+            ("bits", True),
+            TypeError,
+            "answer must be integers, as the labels are, got values of type bool",
+        ),
         (("bits", 1), ValueError, "must be in the domain"),
         (("sure", "hidden"), ValueError, "must be in the domain"),
         (("place", "⊥home"), ValueError, "must be in the domain"),

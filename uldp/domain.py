@@ -43,6 +43,7 @@ Weights = PerValue | Collection[Label]
 MOST_VALUES = 2**26
 BETWEEN_LABELS = ", "
 MOST_SHOWN = 12
+MOST_COMPARED = 1 << 10
 BLANKS_AND_STOPS = string.whitespace + ".,;:!?"
 
 
@@ -181,10 +182,7 @@ class Domain(Frozen):
             Of the shape of `values`, () or (n,).
         """
         by_index = None if indices is None else checks.flag(indices, "indices")
-        given = checks.in_python(values)
-        if isinstance(given, list | tuple) and given and hasattr(given[0], "as_py"):
-            given = checks.items(given, name)
-        return self._indices(given, name, by_index, secret)
+        return self._indices(checks.in_python(values), name, by_index, secret)
 
     def _indices(
         self, values: Any, name: str, by_index: bool | None, secret: bool
@@ -243,7 +241,7 @@ class Domain(Frozen):
     def _unknown(self, label: object, name: str) -> str:
         """Say that this is not a label, and which label differs in case, blanks or stops only."""
         look = _without_trifles(str(label))
-        near = (one for one in self.labels if _without_trifles(str(one)) == look)
+        near = (one for one in self.labels[:MOST_COMPARED] if _without_trifles(str(one)) == look)
         hint = "".join(f"; did you mean {one!r}?" for one in islice(near, 1))
         return f"{name}: {label!r} is not a label of the domain{hint}"
 
@@ -561,10 +559,12 @@ def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
 
 
 def _collected(group: Any) -> Any:
-    """Return a single label, a set or what an iterator yields as a list, others as they are."""
+    """Return a label, a set, a column of strings and what an iterator yields as a list."""
     if isinstance(group, str):
         return [group]
-    return list(group) if isinstance(group, Set | Iterator) else group
+    is_column = checks.has_labels(group) and getattr(group, "ndim", 0) == 1
+    strings = is_column and all(isinstance(value, str) for value in group)
+    return list(group) if strings or isinstance(group, Set | Iterator) else checks.in_python(group)
 
 
 def _labels(values: int | Iterable[Label]) -> Sequence[Label]:
@@ -603,6 +603,6 @@ def _without_trifles(label: str) -> str:
 
 def _not_shown(name: str, wrong: int, size: int) -> str:
     return (
-        f"{name} must be in the domain, got {wrong} of {size} that are not; they are not shown "
+        f"{name} must be in the domain, but {wrong} of {size} are not; they are not shown "
         "here, as they may be answers"
     )

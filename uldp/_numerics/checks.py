@@ -104,9 +104,9 @@ def items(values: object, name: str) -> list[Any]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a collection, got {values!r}")
     collected = list(values)
-    if {type(value) for value in collected} <= {str, int}:
-        return collected
-    return [in_python(value) for value in collected]
+    types = {type(value) for value in collected}
+    foreign = any(issubclass(one, np.generic) or hasattr(one, "as_py") for one in types)
+    return [in_python(value) for value in collected] if foreign else collected
 
 
 def path(value: object, name: str) -> Path:
@@ -179,8 +179,10 @@ def found(values: Any, array: NDArray[Any]) -> str:
     if array.dtype.kind in "OUSTV":  # the type of fixed strings would tell their length
         flat = isinstance(values, list | tuple) and array.ndim == 1
         each = values if flat else array.ravel().tolist()
-        kind = ", ".join(sorted({type(value).__name__ for value in each}))
-        lost = sum(map(_is_missing, each))
+        types = {type(value) for value in each}
+        kind = ", ".join(sorted(one.__name__ for one in types))
+        types -= {str, int, bool}
+        lost = sum(_is_missing(value) for value in each if type(value) in types)
     return f"{lost} missing of {array.size}" if lost else f"values of type {kind}"
 
 
@@ -291,7 +293,11 @@ def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
 
 
 def in_python(value: Any) -> Any:
-    """Return a scalar of NumPy or Arrow as Python's, and others as they are."""
+    """Return a scalar of NumPy or Arrow, or a list of these, as Python's, others as they are."""
+    if isinstance(value, list | tuple) and value and hasattr(value[0], "as_py"):
+        return [one.as_py() for one in value]
+    if isinstance(value, np.str_):
+        return "".join(value)  # as item() loses zeros at the end
     if isinstance(value, np.generic):
         return value.item()
     return value.as_py() if hasattr(value, "as_py") else value

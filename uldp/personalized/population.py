@@ -51,16 +51,14 @@ class SecretMaps(Frozen):
 
     def __post_init__(self, indices: bool) -> None:
         checks.instance(self.domain, "domain", TaggedDomain)
-        columns = {"users": self.users, "values": self.values, "tags": self.tags}
-        shapes = [checks.as_array(column, name).shape for name, column in columns.items()]
-        if len(shapes[0]) != 1 or len(set(shapes)) > 1:
-            raise ValueError(
-                "users, values and tags must be one-dimensional and of one length, got shapes "
-                f"{', '.join(map(str, shapes))}"
-            )
         users = _users(self.users)
         values = self.domain.base.indices(self.values, "values", secret=True, indices=indices)
         tags = secret_tags(self.domain, self.tags, "tags")
+        if users.ndim != 1 or not users.shape == values.shape == tags.shape:
+            raise ValueError(
+                "users, values and tags must be one-dimensional and of one length, got shapes "
+                f"{users.shape}, {values.shape} and {tags.shape}"
+            )
         rows = np.sort(users * self.domain.base.size + values)
         if (rows[1:] == rows[:-1]).any():
             raise ValueError("values must not hold a value twice for the same user")
