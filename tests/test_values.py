@@ -3,10 +3,12 @@
 import copy
 import dataclasses
 import pickle
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains
+from malformed.test_public import CALLS
 
 import uldp
 from uldp.likelihood import Evidence
@@ -220,3 +222,35 @@ def test_no_matrix_has_an_entry_that_underflows(theta):
             assert (matrix[:, mechanism.protected] >= tiny).all()
             assert (matrix.max(axis=0) >= tiny).all()
     assert refused
+
+
+def ways_to_arrays(value, path=""):
+    """The arrays in a value of the package by the way to them, and whether each can be written."""
+    if isinstance(value, np.ndarray):
+        yield path, value.flags.writeable
+    ours = type(value).__module__.startswith("uldp.") and not isinstance(value, tuple)
+    inside = getattr(value, "__dict__", {}) if ours else value
+    if isinstance(inside, list | tuple):
+        inside = dict(enumerate(inside))
+    if isinstance(inside, Mapping):
+        for name, each in inside.items():
+            yield from ways_to_arrays(each, f"{path}.{name}")
+
+
+def test_what_is_read_only_is_so_in_copies_and_pickles():
+    """Of all that the tables of arguments hold, and what is made of it."""
+    locked = 0
+    for one in CALLS:
+        values = [*one.right.values(), *([one.function(**one.right)] if one.runs else ())]
+        for value in values:
+            before = {} if isinstance(value, np.ndarray) else dict(ways_to_arrays(value))
+            if False in before.values() and not isinstance(value, uldp.PersonalizedMechanism):
+                for again in (
+                    copy.copy(value),
+                    copy.deepcopy(value),
+                    pickle.loads(pickle.dumps(value)),
+                ):
+                    after = dict(ways_to_arrays(again))
+                    assert [way for way in before if after.get(way, False) > before[way]] == []
+                locked += 1
+    assert locked > 100
