@@ -1,5 +1,6 @@
 """Attributes one by one, against the dense Kronecker product on small domains."""
 
+import copy
 import itertools
 from functools import reduce
 from types import SimpleNamespace
@@ -249,3 +250,10 @@ def test_of_nothing_and_of_no_reports():
         CASES["two"].count([0, 1])
     with pytest.raises(TypeError, match=r"mechanisms\['a'\] must be a IndexReports"):
         OneByOne({"a": uldp.Rappor(DRUG.domain, 1.0)})
+
+
+def test_an_attribute_may_be_called_sensitive():
+    one = OneByOne({"sensitive": uldp.UtilityOptimizedRR(uldp.Domain(2, [0]), 1.0)})
+    again = copy.deepcopy(one)
+    assert again.domain == one.domain
+    assert [*again.domain.factors] == ["sensitive"]

@@ -297,3 +297,12 @@ def test_errors():
     ):
         with pytest.raises(error, match=message):
             call()
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_can_be_named_as_in_tables(name):
+    wanted = (uldp.Domain(5, sensitive=[0, 1]), 1000, "l2", 0.01)
+    by_name = epsilon_needed(name, *wanted)
+    assert by_name == epsilon_needed(MECHANISMS[name], *wanted)
+    with pytest.raises(TypeError, match="make must be callable, or one of RR, RAPPOR, uRR, uRAP"):
+        epsilon_needed(name.lower() + "s", *wanted)

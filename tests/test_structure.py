@@ -111,7 +111,7 @@ def test_the_face_of_the_package_has_what_it_lists():
     ],
 )
 def test_what_is_missing_names_its_extra(module, package, extra):
-    code = f"import sys; sys.modules[{package!r}] = None; import uldp.{module}"
+    code = f"import sys; sys.modules[{package!r}] = None; import uldp; uldp.{module}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
     message = f'uldp.{module} needs the package {package}, of the extra "{extra}"'
@@ -156,3 +156,15 @@ def test_every_exception_comes_back_from_another_process():
                 found = copied(error)
                 state = {key: getattr(found, key) for key in vars(error)}
                 assert (type(found), str(found), state) == (kind, str(error), vars(error))
+
+
+def test_a_folder_that_is_not_installed_can_be_imported():
+    code = (
+        "import importlib.metadata as m\n"
+        "def version(name): raise m.PackageNotFoundError(name)\n"
+        "m.version = version\n"
+        "import uldp, uldp.__main__, uldp.paper.experiments\n"
+        "print(uldp.__version__, uldp.paper.figures.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["unknown", "uldp.paper.figures"]
