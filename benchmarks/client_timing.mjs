@@ -22,7 +22,7 @@ const MECHANISMS = {
 const SHARED = { labels: LABELS, sensitive: SENSITIVE, epsilon: 1 };
 const questions = Object.entries(MECHANISMS).map(([name, own]) => ({ name, ...SHARED, ...own }));
 questions.push({ name: "uRR, secret map", ...SHARED, tags: ["home"], mechanism: "uRR" });
-const survey = parseSurvey(JSON.stringify({ uldp: 2, id: "timing", questions }));
+const survey = parseSurvey(JSON.stringify({ uldp: 3, id: "timing", questions }));
 const SECRETS = new Map([[LABELS[1], "home"], [LABELS[6], "home"]]);
 
 /** As many other answers as sensitive ones; with a secret map, the latter are those that are in it. */

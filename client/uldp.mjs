@@ -6,7 +6,7 @@
 // The format and the laws of the reports are described in the book of the Python package uldp,
 // under "The survey file and its messages". No dependencies; for browsers and Node.
 
-const VERSION = 2;
+const VERSION = 2; // of a message
 const MAGIC = [0x75, 0x6c, 0x64, 0x70]; // "uldp"
 const [HEADER_BYTES, CHECKSUM_BYTES] = [48, 4];
 const [MOST_QUESTIONS, MOST_COUNTS, MOST_ROUNDS, WORD] = [2 ** 16, 2 ** 17, 1000, 2 ** 32];
@@ -167,7 +167,7 @@ class Survey {
   constructor({ text, content }, mostEpsilon) {
     if (/\p{Surrogate}/u.test(text)) throw refusal("the file", "text that UTF-8 can hold");
     if (kindOf(content) !== "Object") throw refusal("the file", "an object");
-    if (content.uldp !== VERSION) throw refusal("uldp", `the version, ${VERSION}`);
+    if (![2, 3].includes(content.uldp)) throw refusal("uldp", "the format, 2 or 3");
     checkKeys(content, "the file", ["uldp", "id", "questions"], ["repeat"]);
     this.text = text;
     this.id = checkText(content.id, "id");

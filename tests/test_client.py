@@ -1069,7 +1069,7 @@ SPELT = Survey(
     {"keep": "nothing", "rounds": 3, "reports": 2},
 )
 RESPELT = [
-    ('"uldp": 2', '"uldp": {}'),
+    ('"uldp": 3', '"uldp": {}'),
     ('"labels": 2', '"labels": {}'),
     ('"sensitive": [1]', '"sensitive": [{}]'),
     ('"labels": [30', '"labels": [{}'),

@@ -98,8 +98,8 @@ def test_the_face_of_the_package_has_what_it_lists():
     for name in dir(uldp):
         assert getattr(uldp, name) is not None
     assert uldp.datasets is uldp.paper.datasets
-    with pytest.raises(AttributeError, match="no attribute 'surveys'"):
-        _ = uldp.surveys
+    with pytest.raises(AttributeError, match="no attribute 'survays'"):
+        _ = uldp.survays
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from uldp import inference
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.set_reports import SetReports
 from uldp.personalized import TaggedDomain
-from uldp.survey import wire
+from uldp.survey import survey_file, wire
 
 PATH = Path(__file__).parents[1] / "client" / "vectors.json"
 MOST_OUTPUTS = 64
@@ -264,7 +264,7 @@ def sure_answers(texts: list[str]) -> list[dict[str, Any]]:
 def refused_surveys() -> list[dict[str, str]]:
     """Return texts that are no surveys."""
     right = {
-        "uldp": 2,
+        "uldp": 3,
         "id": "survey",
         "questions": [
             {
@@ -304,7 +304,7 @@ def refused_surveys() -> list[dict[str, str]]:
         {"why": "no number of JSON", "text": json.dumps(right).replace("0.5", "NaN")},
         {"why": "a number that is not finite", "text": json.dumps(right).replace("0.5", "1e999")},
         {"why": "no version", "text": json.dumps({"id": "a", "questions": right["questions"]})},
-        *(changed("another version", uldp=version) for version in (1, 3, "2", None, True)),
+        *(changed("another version", uldp=version) for version in (1, 4, "3", None, True)),
         *(changed("id is no text", id=wrong) for wrong in ("", None, 7, "a\nb", "\ud800", "\x7f")),
         *(changed("no questions", questions=wrong) for wrong in ([], {}, None, "mood")),
         *(changed("no question", questions=[wrong]) for wrong in (None, [], {}, "mood")),
@@ -343,8 +343,8 @@ def refused_surveys() -> list[dict[str, str]]:
             sizes=[[1, 0.5], [2, 0.25], [3, 0.25]],
         ),
         respelled("a key is repeated", '"epsilon": 1', '"epsilon": 1, "epsilon": 1'),
-        respelled("a key is repeated", '"uldp": 2', '"uldp": 2, "\\u0075ldp": 2'),
-        respelled("a whole number has a point", '"uldp": 2', '"uldp": 2.0'),
+        respelled("a key is repeated", '"uldp": 3', '"uldp": 3, "\\u0075ldp": 3'),
+        respelled("a whole number has a point", '"uldp": 3', '"uldp": 3.0'),
         respelled("a whole number has a point", '"rounds": 12', '"rounds": 12.0'),
         respelled("a whole number has an exponent", '"rounds": 12', '"rounds": 12e0'),
         *(
@@ -366,6 +366,9 @@ def refused_surveys() -> list[dict[str, str]]:
         asked("a string is too long", labels=["good", "fair", "bad", "a" * 501]),
         asked("labels look alike", labels=["caf\xe9", "cafe\u0301"], sensitive=[]),
         asked("tags look alike", tags=["home", "HOME"]),
+        respelled(
+            "ids of format 2 are as long", '"uldp": 3, "id": "', f'"uldp": 2, "id": "{"x" * 500}'
+        ),
         *(
             asked("a character is not of text", labels=["good", "fair", "bad", f"a{wrong}"])
             for wrong in "\u2028\u202e\u2066\ufeff\ufffc\ufdd0\U0001ffff\U000e0041"
@@ -494,7 +497,7 @@ def vectors() -> dict[str, Any]:
     texts = surveys()
     return {
         "about": "Test vectors of the survey format of uldp, written by tools/survey_vectors.py",
-        "version": wire.VERSION,
+        "format": survey_file.FORMAT,
         "surveys": [survey_vectors(text) for text in texts],
         "sure_answers": sure_answers(texts),
         "refused_surveys": refused_surveys(),

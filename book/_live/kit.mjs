@@ -984,7 +984,7 @@ export class Panel {
 
 /** A survey with one question, as the client reads it. */
 export function surveyOf(entry) {
-  return parseSurvey(JSON.stringify({ uldp: 2, id: "live", questions: [entry] }));
+  return parseSurvey(JSON.stringify({ uldp: 3, id: "live", questions: [entry] }));
 }
 
 /** A mechanism by its name, over k values of which the first s are sensitive. */

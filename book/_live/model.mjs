@@ -49,7 +49,7 @@ export function talliesFile(survey, tallies) {
     const { n, counts } = tallies.get(name);
     return { question: name, n, counts };
   });
-  return JSON.stringify({ uldp: 2, survey: survey.text, tallies: entries });
+  return JSON.stringify({ uldp: 3, survey: survey.text, tallies: entries });
 }
 
 /** What a collector keeps of the reports to a question: their number, and counts. */

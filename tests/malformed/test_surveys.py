@@ -71,7 +71,7 @@ def texts(right: str) -> list[object]:
     return [
         *(None, 1, 1.5, [], {}, content, object(), "", "{", "[]", "null", "2", "uldp", right[:-3]),
         *(right + "}", "\ufeff" + right, right.encode("utf-16"), b"\xff", "[" * 100_000),
-        *(json.dumps(content | {"uldp": version}) for version in (1, 3, True, "2", None, [2])),
+        *(json.dumps(content | {"uldp": version}) for version in (1, 4, True, "3", None, [3])),
         *(json.dumps({k: v for k, v in content.items() if k != key}) for key in content),
         json.dumps(content | {"note": ""}),
     ]
@@ -109,7 +109,11 @@ def calls_of_surveys() -> list[Call]:
             questions=({"uRAP": URAP, "two sizes": TWO_SIZES}, not_mechanisms_of_questions()),
             repeat=({"keep": "nothing", "rounds": 4, "reports": 2}, not_repetitions()),
         ),
-        call(uldp.Survey.from_json, text=(SURVEY.to_json(), texts(SURVEY.to_json()))),
+        call(
+            uldp.Survey.from_json,
+            text=(SURVEY.to_json(), texts(SURVEY.to_json())),
+            old=(False, NOT_FLAGS),
+        ),
         call(
             SURVEY.message,
             question=("uRAP", NOT_QUESTIONS),
@@ -153,6 +157,7 @@ def calls_of_surveys() -> list[Call]:
             uldp.Tallies.from_json,
             text=(TALLIES.to_json(), [*texts(TALLIES.to_json()), *wrong_counts]),
             survey=(SURVEY, [OTHER, *(wrong for wrong in NOT_SURVEYS if wrong is not None)]),
+            old=(False, NOT_FLAGS),
         ),
         call(
             wire.split,

@@ -9,7 +9,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import fields
 from itertools import product
 from types import MappingProxyType
@@ -18,10 +18,11 @@ from typing import Any, NamedTuple, NoReturn
 from uldp.domain import BETWEEN_LABELS, Domain, Label, ProductDomain
 from uldp.mechanisms import KINDS, Mechanism
 from uldp.personalized import TaggedDomain
-from uldp.survey.wire import VERSION
 
 __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "write_survey"]
 
+FORMAT = 3
+OLD_FORMAT = 2
 LARGEST_LABEL = 2**53 - 1
 MOST_QUESTIONS = 2**16
 MOST_COUNTS = 2**17
@@ -29,8 +30,10 @@ MOST_COUNTS = 2**17
 MOST_BYTES = 2**21
 MOST_ROUNDS = 1000
 MOST_CHARACTERS = 500
+ADVICE = "; what version 1.0.0 wrote, its collector reads with Survey.load(path, old=True)"
 SHOWN_CHARACTERS = 100
 NONCHARACTERS = "".join(chr(end) + chr(end + 1) for end in range(0xFFFE, 0x110000, 0x10000))
+CONTROL = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 NOT_IN_TEXT = re.compile(
     "[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\ufffc"
     "\U000e0000-\U000e007f" + NONCHARACTERS + "]"
@@ -77,15 +80,23 @@ class Content(NamedTuple):
     texts: dict[str, str]
 
 
-def read_survey(text: str) -> Content:
-    """Return what the text of a survey file says, or raise a ValueError that says what is wrong."""
-    file = json_object(read_json(text), "the file", {"uldp", "id", "questions"}, {"repeat"})
+def read_survey(text: str, old: bool = False) -> Content:
+    """Return what the text of a survey file says, or raise a ValueError that says what is wrong.
+
+    An `old` file of format 2 may be larger than devices take, and have other texts.
+    """
+    found = read_json(text, math.inf if old else MOST_BYTES)
+    file = json_object(found, "the file", {"uldp", "id", "questions"}, {"repeat"})
+    is_for_devices = not old or file["uldp"] != OLD_FORMAT
+    advice = ADVICE if file["uldp"] == OLD_FORMAT else ""
     questions: dict[str, Mechanism] = {}
     texts: dict[str, str] = {}
     entries = _array(file["questions"], "questions", 1, MOST_QUESTIONS)
     counts = sum(map(_counts, entries))
-    if counts > MOST_COUNTS:
-        raise ValueError(f"questions must have at most {MOST_COUNTS} counts in all, got {counts}")
+    if is_for_devices and counts > MOST_COUNTS:
+        raise ValueError(
+            f"questions must have at most {MOST_COUNTS} counts in all, got {counts}{advice}"
+        )
     for number, entry in enumerate(entries):
         where = f"questions[{number}]"
         name, mechanism = _question(entry, where)
@@ -94,10 +105,14 @@ def read_survey(text: str) -> Content:
         questions[name] = mechanism
         if "text" in entry:
             texts[name] = _text(entry["text"], f"{where}.text")
-    _check_different(questions, "the names of questions")
-    _check_different(texts.values(), "the texts of questions")
     repeat = _repeat(file["repeat"], "repeat") if "repeat" in file else None
-    return Content(_text(file["id"], "id"), questions, repeat, texts)
+    content = Content(_text(file["id"], "id"), questions, repeat, texts)
+    if is_for_devices:
+        try:
+            _check_shown(content)
+        except ValueError as error:
+            raise ValueError(f"{error}{advice}") from None
+    return content
 
 
 def write_survey(
@@ -114,7 +129,7 @@ def write_survey(
         entries = {"name": name, **text, **_domain_entries(mechanism.domain), **own}
         lines = (f"      {as_json(key)}: {as_json(value)}" for key, value in entries.items())
         blocks.append("    {\n" + ",\n".join(lines) + "\n    }")
-    head = f'{{\n  "uldp": {VERSION},\n  "id": {as_json(id)},\n'
+    head = f'{{\n  "uldp": {FORMAT},\n  "id": {as_json(id)},\n'
     if repeat is not None:
         head += f'  "repeat": {as_json(dict(_repeat(dict(repeat), "repeat")))},\n'
     whole = head + '  "questions": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
@@ -130,8 +145,8 @@ def write_survey(
     return whole
 
 
-def read_json(text: str, most: int = MOST_BYTES) -> Any:
-    """Return what a JSON text of this format and version holds; no object repeats a key.
+def read_json(text: str, most: float = MOST_BYTES) -> Any:
+    """Return what a JSON text of a format that is read holds; no object repeats a key.
 
     Parsing can take 25 times as much memory as the text, so its length in bytes is limited.
     """
@@ -145,8 +160,10 @@ def read_json(text: str, most: int = MOST_BYTES) -> Any:
         raise ValueError(f"it must be JSON: {error}") from None
     if not isinstance(found, dict) or "uldp" not in found:
         raise ValueError(f'it must be an object with the key "uldp", got {excerpt(found)}')
-    if type(found["uldp"]) is not int or found["uldp"] != VERSION:
-        raise ValueError(f'its version "uldp" must be {VERSION}, got {excerpt(found["uldp"])}')
+    if type(found["uldp"]) is not int or found["uldp"] not in (OLD_FORMAT, FORMAT):
+        raise ValueError(
+            f'its format "uldp" must be {OLD_FORMAT} or {FORMAT}, got {excerpt(found["uldp"])}'
+        )
     return found
 
 
@@ -253,9 +270,6 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
     elif not isinstance(labels, int):
         raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
     tags = _texts(entry["tags"], f"{where}.tags") if "tags" in entry else []
-    listed = labels if isinstance(labels, list) else []
-    _check_different(tags, f"{where}.tags")
-    _check_different([*listed, *(f"⊥{tag}" for tag in tags)], f"{where}.labels and tags")
     sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
     try:
         domain = Domain(labels)
@@ -281,8 +295,6 @@ def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
         if name in factors:
             raise ValueError(f"{where} must not repeat a name, got {excerpt(name)}")
         factors[name] = _labels(factor["labels"], f"{where}[{number}].labels", least=1)
-        _check_different(factors[name], f"{where}[{number}].labels")
-    _check_different(factors, f"the names of {where}")
     if math.prod(map(len, factors.values())) != domain.size:
         raise ValueError(f"{where} must have as many cells as there are labels")
     cells = (BETWEEN_LABELS.join(map(str, cell)) for cell in product(*factors.values()))
@@ -298,12 +310,7 @@ def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
             raise ValueError(f"{where} must hold strings or whole numbers, got {excerpt(label)}")
         if isinstance(label, int) and abs(label) > LARGEST_LABEL:
             raise ValueError(f"{where} must lie within 2^53, got {excerpt(label)}")
-        if isinstance(label, str) and QUOTATION_MARKS.search(_text(label, where)):
-            raise ValueError(
-                f"{where} must have no double quotation marks, in which pages put them, "
-                f"got {excerpt(label)}"
-            )
-        labels.append(label)
+        labels.append(_text(label, where) if isinstance(label, str) else label)
     return labels
 
 
@@ -314,16 +321,58 @@ def _texts(value: Any, where: str) -> list[str]:
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"{where} must be a string that is not empty, got {excerpt(value)}")
-    if len(value) > MOST_CHARACTERS:
+    if CONTROL.search(value):
         raise ValueError(
-            f"{where} must have at most {MOST_CHARACTERS} characters, got {excerpt(value)}"
-        )
-    if NOT_IN_TEXT.search(value):
-        raise ValueError(
-            f"{where} must have no control character and nothing that is no character, "
-            f"got {excerpt(value)}"
+            f"{where} must have no control character or lone surrogate, got {excerpt(value)}"
         )
     return value
+
+
+def _check_shown(content: Content) -> None:
+    """Refuse texts that a page cannot show, or not so that people can tell them apart."""
+    _check_texts([content.id], "id")
+    _check_texts(content.questions, "the names of questions")
+    _check_texts(content.texts.values(), "the texts of questions")
+    for number, mechanism in enumerate(content.questions.values()):
+        where = f"questions[{number}]"
+        domain = mechanism.domain
+        tags: tuple[str, ...] = ()
+        if isinstance(domain, TaggedDomain):
+            tags = domain.tags
+            domain = domain.base
+        if isinstance(domain, ProductDomain):
+            _check_texts(domain.factors, f"the names of {where}.factors")
+            for name, factor in domain.factors.items():
+                _check_labels(factor.labels, f"{where}.factors: labels of {excerpt(name)}")
+        labels = () if isinstance(domain.labels, range) else domain.labels
+        _check_labels(labels, f"{where}.labels")
+        _check_texts(tags, f"{where}.tags")
+        _check_different([*labels, *(f"⊥{tag}" for tag in tags)], f"{where}.labels and tags")
+
+
+def _check_labels(labels: Sequence[Label], where: str) -> None:
+    texts = [label for label in labels if isinstance(label, str)]
+    _check_texts(texts, where)
+    for text in texts:
+        if QUOTATION_MARKS.search(text):
+            raise ValueError(
+                f"{where} must have no double quotation marks, in which pages put them, "
+                f"got {excerpt(text)}"
+            )
+
+
+def _check_texts(texts: Iterable[str], where: str) -> None:
+    for text in texts:
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError(
+                f"{where} must have at most {MOST_CHARACTERS} characters, got {excerpt(text)}"
+            )
+        if NOT_IN_TEXT.search(text):
+            raise ValueError(
+                f"{where} must have no mark of direction and nothing that is no character, "
+                f"got {excerpt(text)}"
+            )
+    _check_different(texts, where)
 
 
 def _check_different(values: Iterable[Label], where: str) -> None:

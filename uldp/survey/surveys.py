@@ -103,6 +103,7 @@ class Survey:
     texts: Mapping[str, str]
     digest: str
     _text: str
+    _old: bool
     _digest: bytes
     _names: list[str]
     _widths: list[int]
@@ -137,8 +138,8 @@ class Survey:
                     f"got {mechanism!r}"
                 )
 
-    def _set(self, text: str) -> None:
-        content = survey_file.read_survey(text)
+    def _set(self, text: str, old: bool = False) -> None:
+        content = survey_file.read_survey(text, old)
         digest = sha256(text.encode())
         set_fields(
             self,
@@ -148,13 +149,14 @@ class Survey:
             texts=MappingProxyType(content.texts),
             digest=digest.hexdigest(),
             _text=text,
+            _old=old,
             _digest=digest.digest(),
             _names=[*content.questions],
             _widths=[wire.wire_dtype(one).itemsize for one in content.questions.values()],
         )
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Survey:
+    def from_json(cls, text: str | bytes, old: bool = False) -> Survey:
         """Return the survey of a file.
 
         Parameters
@@ -162,14 +164,18 @@ class Survey:
         text : str or bytes
             The file's content. Bytes are safest: to read a file as text may change its line
             endings, and so the survey.
+        old : bool, optional
+            For the collector of a survey that version 1.0.0 wrote: read it also if it is larger, or
+            has other texts, than devices take today. By default it is refused.
         """
         if not isinstance(text, str | bytes):
             raise TypeError(
                 f"text must be a string or bytes, got {type(text).__name__}; load reads a file"
             )
+        is_old = checks.flag(old, "old")
         survey = cls.__new__(cls)
         try:
-            survey._set(text if isinstance(text, str) else text.decode())
+            survey._set(text if isinstance(text, str) else text.decode(), is_old)
         except ValueError as error:
             raise ValueError(f"text must be that of a survey: {error}") from None
         return survey
@@ -182,10 +188,10 @@ class Survey:
         return self._text
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Survey:
-        """Return the survey of a file, which must be a regular one."""
+    def load(cls, path: str | os.PathLike[str], old: bool = False) -> Survey:
+        """Return the survey of a file, which must be a regular one (see `from_json`)."""
         with checks.regular_file(path, "path") as file:
-            return cls.from_json(file.read(survey_file.MOST_BYTES + 1))
+            return cls.from_json(file.read(-1 if old else survey_file.MOST_BYTES + 1), old)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the survey's file, byte for byte, in the place of any that is there."""
@@ -431,7 +437,7 @@ class Survey:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make it anew, from its text."""
-        return Survey.from_json, (self.to_json(),)
+        return Survey.from_json, (self.to_json(), self._old)
 
     def __repr__(self) -> str:
         return f"Survey({self.id!r}, {len(self.questions)} questions, {self.digest[:12]}...)"
@@ -484,22 +490,26 @@ class Tallies(Mapping[str, Tally]):
         text = survey_file.as_json(self.survey.to_json())
         lines = ",\n    ".join(entries)
         return (
-            f'{{\n  "uldp": {wire.VERSION},\n  "survey": {text},\n'
+            f'{{\n  "uldp": {survey_file.FORMAT},\n  "survey": {text},\n'
             f'  "tallies": [\n    {lines}\n  ]\n}}\n'
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], survey: Survey | None = None) -> Tallies:
+    def load(
+        cls, path: str | os.PathLike[str], survey: Survey | None = None, old: bool = False
+    ) -> Tallies:
         """Return the tallies of a file, which must be a regular one (see `from_json`)."""
         with checks.regular_file(path, "path") as file:
-            return cls.from_json(file.read(MOST_BYTES + 1), survey)
+            return cls.from_json(file.read(-1 if old else MOST_BYTES + 1), survey, old)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file of the tallies, in the place of any that is there."""
         _save(self.to_json(), path)
 
     @classmethod
-    def from_json(cls, text: str | bytes, survey: Survey | None = None) -> Tallies:
+    def from_json(
+        cls, text: str | bytes, survey: Survey | None = None, old: bool = False
+    ) -> Tallies:
         """Return the tallies of a file.
 
         Parameters
@@ -508,6 +518,8 @@ class Tallies(Mapping[str, Tally]):
             What `to_json` returned.
         survey : Survey, optional
             The survey that the tallies must be of; by default any.
+        old : bool, optional
+            Whether their survey may be one that only version 1.0.0 took (see `Survey.from_json`).
         """
         if not isinstance(text, str | bytes):
             raise TypeError(
@@ -515,8 +527,9 @@ class Tallies(Mapping[str, Tally]):
             )
         if survey is not None:
             checks.instance(survey, "survey", Survey)
+        is_old = checks.flag(old, "old")
         try:
-            found = cls._read(text if isinstance(text, str) else text.decode())
+            found = cls._read(text if isinstance(text, str) else text.decode(), is_old)
         except (TypeError, ValueError) as error:
             raise ValueError(f"text must be that of tallies: {error}") from None
         if survey is not None and found.survey != survey:
@@ -526,13 +539,12 @@ class Tallies(Mapping[str, Tally]):
         return found
 
     @classmethod
-    def _read(cls, text: str) -> Tallies:
-        file = survey_file.json_object(
-            survey_file.read_json(text, MOST_BYTES), "the file", {"uldp", "survey", "tallies"}
-        )
+    def _read(cls, text: str, old: bool) -> Tallies:
+        content = survey_file.read_json(text, math.inf if old else MOST_BYTES)
+        file = survey_file.json_object(content, "the file", {"uldp", "survey", "tallies"})
         if not isinstance(file["survey"], str):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
-        survey = Survey.from_json(file["survey"])
+        survey = Survey.from_json(file["survey"], old)
         names = [*survey.questions]
         entries = file["tallies"]
         if not isinstance(entries, list) or len(entries) != len(names):
