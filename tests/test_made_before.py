@@ -71,6 +71,8 @@ def test_what_1_0_0_alone_took_is_read_by_a_collector_who_asks(edge):
         ):
             read(given)
     survey = Survey.from_json(text, old=True)
+    with pytest.raises(ValueError, match="read with old=True is the collector's alone"):
+        survey.privatize("q", survey.questions["q"].domain.labels[0], rng=1)
     reading = survey.read(wire.split(path.with_suffix(".bin").read_bytes(), 1000))
     assert (reading.tallies["q"].counts.tolist(), reading.messages) == ([2, 1], 3)
     assert Tallies.load(path, survey, old=True) == reading.tallies

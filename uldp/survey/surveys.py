@@ -238,6 +238,8 @@ class Survey:
                 f"question must be one of {', '.join(self._names)}; what was given is not shown "
                 "here, as it may be an answer"
             )
+        if self._old:
+            raise ValueError("a survey that was read with old=True is the collector's alone")
         mechanism: Mechanism | PersonalizedMechanism = self.questions[question]
         if isinstance(mechanism.domain, TaggedDomain):
             own = {} if secrets is None else secrets
