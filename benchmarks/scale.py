@@ -11,6 +11,7 @@ import csv
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,8 +30,7 @@ from speed import circumstances
 
 from uldp import Mechanism, Survey, Tallies, Tally, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.paper.datasets import census
-from uldp.survey.parquet import tally_file, tally_files, write_reports
-from uldp.survey.wire import split
+from uldp.survey.parquet import tally_files, write_reports
 
 HERE = Path(__file__).parent
 CENSUS = census()
@@ -102,18 +102,18 @@ class Files:
     def run(self, first: int, client: Client) -> Run:
         """Tally the first files."""
         start, cpu = perf_counter(), cpu_seconds(client)
-        found = tally_files(SURVEY, self.paths[:first], client)
+        found, left_out = tally_files(SURVEY, self.paths[:first], client)
         seconds = perf_counter() - start
-        complete = found.tallies[self.name] == self.tallies[first - 1]
+        complete = found[self.name] == self.tallies[first - 1] and not left_out
         return seconds, cpu_seconds(client) - cpu, complete
 
     def run_and_kill(self, client: Client, after: float) -> Run:
         """Tally all files while a worker is killed after so many seconds, and its CPU time lost."""
         with one_killed(client, after) as death:
             start = perf_counter()
-            found = tally_files(SURVEY, self.paths, client)
+            found, _ = tally_files(SURVEY, self.paths, client)
             seconds, in_time = perf_counter() - start, not death.is_alive()
-        return seconds, nan, in_time and found.tallies[self.name] == self.tallies[-1]
+        return seconds, nan, in_time and found[self.name] == self.tallies[-1]
 
     def sizes(self, first: int) -> tuple[int, int, int]:
         """Return how many the first files are, their reports and their bytes."""
@@ -180,7 +180,7 @@ def files_rows(sizes: Sizes, folder: Path) -> Iterator[Row]:
         files = Files.write(name, sizes, folder)
         for workers in (1, 2):
             with local_client(workers) as client:
-                client.run(tally_file, SURVEY, files.paths[0])
+                tally_files(SURVEY, files.paths[:2], client)
                 for first in sizes.files[name]:
                     runs = [files.run(first, client) for _ in range(RUNS)]
                     peak = max(client.run(peak_memory).values())
@@ -242,22 +242,22 @@ class Stream:
     def run(self, client: Client) -> Run:
         """Read all files, each on a worker."""
         start, cpu = perf_counter(), cpu_seconds(client)
-        found = client.gather(client.map(read, self.paths, pure=False))
+        found = tally_files(SURVEY, self.paths, client)
         seconds = perf_counter() - start
-        return seconds, cpu_seconds(client) - cpu, self.is_complete(found)
+        return seconds, cpu_seconds(client) - cpu, self.is_complete(*found)
 
     def run_and_kill(self, client: Client, after: float) -> Run:
         """Read all files while a worker is killed after so many seconds, and its CPU time lost."""
         with one_killed(client, after) as death:
             start = perf_counter()
-            found = client.gather(client.map(read, self.paths, pure=False))
+            found = tally_files(SURVEY, self.paths, client)
             seconds, in_time = perf_counter() - start, not death.is_alive()
-        return seconds, nan, in_time and self.is_complete(found)
+        return seconds, nan, in_time and self.is_complete(*found)
 
-    def is_complete(self, found: list[tuple[Tallies, int]]) -> bool:
+    def is_complete(self, tallies: Tallies, left_out: dict[str, Counter[str]]) -> bool:
         """Tell whether each report was counted once; garbage in a row may be one piece."""
-        tallies, refused = zip(*found, strict=True)
-        return sum(tallies) == self.tallies and 0 < sum(refused) <= self.garbage
+        refused = sum(reasons.total() for reasons in left_out.values())
+        return tallies == self.tallies and 0 < refused <= self.garbage
 
 
 def spoil(message: bytes, foreign: bytes, rng: np.random.Generator) -> bytes:
@@ -275,12 +275,6 @@ def spoil(message: bytes, foreign: bytes, rng: np.random.Generator) -> bytes:
             return foreign
 
 
-def read(path: Path) -> tuple[Tallies, int]:
-    """Tally the messages of a file, and return how many were refused."""
-    reading = SURVEY.read(split(path.read_bytes(), SURVEY.longest_message()))
-    return reading.tallies, reading.refused.total()
-
-
 def mixed_rows(messages: int, folder: Path) -> Iterator[Row]:
     """Yield the lines on messages with garbage among them, at last with a worker killed."""
     stream = Stream.write(messages, folder)
@@ -288,7 +282,7 @@ def mixed_rows(messages: int, folder: Path) -> Iterator[Row]:
     sizes = messages, reports, sum(path.stat().st_size for path in stream.paths)
     for workers in (1, 2):
         with local_client(workers) as client:
-            client.run(read, stream.paths[0])
+            tally_files(SURVEY, stream.paths[:2], client)
             runs = [stream.run(client) for _ in range(RUNS)]
             peak = max(client.run(peak_memory).values())
             yield as_row("mixed messages", "both", workers, sizes, runs, peak)

@@ -1,4 +1,4 @@
-"""Files of messages."""
+"""Files of reports and messages."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from uldp.survey import parquet
 
 
 def calls_of_collecting() -> list[Call]:
-    survey, path = (SURVEY, NOT_SURVEYS), ("missing", NOT_PATHS)
+    survey = SURVEY, NOT_SURVEYS
     not_paths = [None, 1, "missing", b"missing", Path("missing"), [1], [None], ["a", "a"], object()]
     return [
         call(
@@ -17,14 +17,7 @@ def calls_of_collecting() -> list[Call]:
             survey=survey,
             question=("uRAP", [*NOT_STRINGS, "", "urap"]),
             reports=(reports_of(URAP), not_reports(URAP)),
-            path=path,
-        ),
-        call(
-            parquet.tally_file,
-            runs=False,
-            survey=survey,
-            path=path,
-            max_reports=(..., whole(0, -1)),
+            path=("missing.parquet", [*NOT_PATHS, "missing"]),
         ),
         call(
             parquet.tally_files,

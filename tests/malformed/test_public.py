@@ -17,7 +17,6 @@ NOT_COVERED = {
 }
 NOT_MADE_BY_USERS = [
     *("Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Reading"),
-    *("Collection", "FileError"),
     *("Audit", "Witness", "EmpiricalLevel", "Decomposition", "Entry", "LossTerms", "Reason"),
     *("Plan", "PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint"),
     *(

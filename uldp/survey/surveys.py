@@ -21,6 +21,7 @@ import shutil
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
@@ -438,8 +439,8 @@ class Survey:
         return hash(self.to_json())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to make it anew, from its text."""
-        return Survey.from_json, (self.to_json(), self._old)
+        """Return how to make it anew, from its text, which a process reads once."""
+        return _unpickled, (self.to_json(), self._old)
 
     def __repr__(self) -> str:
         return f"Survey({self.id!r}, {len(self.questions)} questions, {self.digest[:12]}...)"
@@ -679,6 +680,11 @@ def tally_of_possible(mechanism: Mechanism, reports: NDArray[Any]) -> tuple[Tall
 def empty_tally(mechanism: Mechanism) -> Tally:
     """Return the tally of no reports."""
     return Tally(mechanism, 0, np.zeros(mechanism.tally_shape, dtype=np.int64))
+
+
+@lru_cache(maxsize=1)
+def _unpickled(text: str, old: bool) -> Survey:
+    return Survey.from_json(text, old)
 
 
 def schema() -> dict[str, Any]:
