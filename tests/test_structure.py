@@ -135,7 +135,7 @@ def test_every_exception_comes_back_from_another_process():
         importlib.import_module(name.removesuffix(".__init__"))
     arguments = {MessageError: (Reason.EMPTY, "it is of question 3")}
     kinds = {*kinds_below(BaseException)}
-    assert kinds > {MessageError}
+    assert MessageError in kinds
     copies = [copy.copy, copy.deepcopy]
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         copies.append(lambda one, protocol=protocol: pickle.loads(pickle.dumps(one, protocol)))
