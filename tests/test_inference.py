@@ -882,7 +882,7 @@ def test_block_designs_are_tested_up_to_so_many_values(monkeypatch):
         for k in (4, 5, 8, 9)
     }
     assert inference.goodness_of_fit(tallies[8], np.full(8, 1 / 8)).pvalue > 0
-    with pytest.raises(ValueError, match=r"tally of block designs .* at most 8 .* got 9"):
+    with pytest.raises(ValueError, match=r"tally of UtilityOpt.*Design .* at most 8 .* got 9"):
         inference.goodness_of_fit(tallies[9], np.full(9, 1 / 9))
     assert inference.homogeneity(tallies[4], tallies[4], tallies[4]).pvalue == 1
     for values, times in ((5, 3), (4, 4), (9, 2)):
