@@ -559,6 +559,10 @@ def test_estimates_by_other_estimators_and_simultaneous_intervals(tmp_path, caps
             np.testing.assert_array_equal(found[:, 2:], ends)
         note = f"mood: by {method}, which is biased: the empirical estimate alone has "
         assert err.startswith(note) == biased
+    slow = uldp.RandomizedResponse(uldp.Domain(50), 0.5)
+    Tallies(Survey("s", {"q": slow}), {"q": slow.simulate(range(50), 1)}).save(tmp_path / "slow")
+    err = run(capsys, "estimate", "--method", "em", tmp_path / "slow")[2]
+    assert err.startswith("uldp: EM stopped after 1000 steps, where the mean log-likelihood may be")
     assert run(capsys, "estimate", tmp_path / "t")[1] == (
         f"mood\n{inference.summary(tallies['mood'])}\n\ndrug\nno reports\n\nunasked\nno reports\n\n"
     )

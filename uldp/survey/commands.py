@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import unicodedata
+import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -382,7 +383,11 @@ def _estimate(given: argparse.Namespace) -> None:
     for name in names:
         checks.choice(name, "question", tallies)
     checks.open_unit(given.confidence, "--confidence")
-    tables = {name: _table(tallies[name], name, given) for name in names if tallies[name].n}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        tables = {name: _table(tallies[name], name, given) for name in names if tallies[name].n}
+    for warning in told:
+        print(f"uldp: {warning.message}", file=sys.stderr)
     answers = {}
     plain = given.method == "empirical" and not given.simultaneous and not given.clip
     for name in tables:
