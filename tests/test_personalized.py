@@ -401,7 +401,7 @@ def test_a_table_does_not_show_its_maps():
 @pytest.mark.parametrize(
     ("table", "error", "message"),
     [
-        (([0], [0, 1], [0]), ValueError, r"of one length, got shapes \(1,\), \(2,\) and \(1,\)"),
+        (([0], [0, 1], [0]), ValueError, r"of one length, got shapes \(1,\), \(2,\), \(1,\)"),
         ((0, 0, 0), ValueError, r"must be one-dimensional and of one length, got shapes \(\), "),
         (([[0]], [0], [[0]]), ValueError, "must be one-dimensional and of one length"),
         (([-1], [0], [0]), ValueError, r"users must lie in 0\.\.2147483647$"),

@@ -153,12 +153,7 @@ class Domain(Frozen):
         return pandas.Index(self.labels, name=name)
 
     def indices(
-        self,
-        values: Any,
-        name: str = "values",
-        secret: bool = False,
-        *,
-        indices: bool | None = False,
+        self, values: Any, name: str = "values", secret: bool = False, *, indices: bool = False
     ) -> NDArray[np.intp]:
         """Return the indices of values given as labels or as indices.
 
@@ -171,18 +166,21 @@ class Domain(Frozen):
             What an error message calls the values.
         secret : bool, optional
             Whether errors must not show the values, nor hold them in their context.
-        indices : bool or None, optional
+        indices : bool, optional
             Whether the values are indices. By default integers are labels, and are refused where
             the labels are strings: codes such as 0 and 1 need not be in the order of the labels.
-            None is the same for a caller that takes no indices, which an error then does not offer.
 
         Returns
         -------
         ndarray of int
             Of the shape of `values`, () or (n,).
         """
-        by_index = None if indices is None else checks.flag(indices, "indices")
+        by_index = checks.flag(indices, "indices")
         return self._indices(checks.in_python(values), name, by_index, secret)
+
+    def _of_labels(self, values: Any, name: str, secret: bool = False) -> NDArray[np.intp]:
+        """Return the indices of labels where indices cannot be given, and no error offers it."""
+        return self._indices(checks.in_python(values), name, None, secret)
 
     def _indices(
         self, values: Any, name: str, by_index: bool | None, secret: bool
@@ -553,7 +551,7 @@ def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     weights = np.zeros(factor.size)
     group = _collected(levels)
     labels = group if isinstance(group, list) else np.atleast_1d(group)
-    indices = factor.indices(labels, name, indices=None)
+    indices = factor._of_labels(labels, name)
     weights[checks.positions(indices, name, factor.size)] = 1
     return weights
 
@@ -564,7 +562,9 @@ def _collected(group: Any) -> Any:
         return [group]
     is_column = checks.has_labels(group) and getattr(group, "ndim", 0) == 1
     strings = is_column and all(isinstance(value, str) for value in group)
-    return list(group) if strings or isinstance(group, Set | Iterator) else checks.in_python(group)
+    if strings or isinstance(group, Set | Iterator):
+        return list(group)
+    return checks.in_python(group) if isinstance(group, list | tuple) else group
 
 
 def _labels(values: int | Iterable[Label]) -> Sequence[Label]:

@@ -53,12 +53,13 @@ class SecretMaps(Frozen):
         checks.instance(self.domain, "domain", TaggedDomain)
         users = _users(self.users)
         values = self.domain.base.indices(self.values, "values", secret=True, indices=indices)
-        tags = secret_tags(self.domain, self.tags, "tags")
-        if users.ndim != 1 or not users.shape == values.shape == tags.shape:
+        shapes = users.shape, values.shape, checks.as_array(self.tags, "tags").shape
+        if users.ndim != 1 or len(set(shapes)) > 1:
             raise ValueError(
                 "users, values and tags must be one-dimensional and of one length, got shapes "
-                f"{users.shape}, {values.shape} and {tags.shape}"
+                f"{', '.join(map(str, shapes))}"
             )
+        tags = secret_tags(self.domain, self.tags, "tags")
         rows = np.sort(users * self.domain.base.size + values)
         if (rows[1:] == rows[:-1]).any():
             raise ValueError("values must not hold a value twice for the same user")

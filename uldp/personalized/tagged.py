@@ -79,7 +79,7 @@ class TaggedDomain(Domain):
     ) -> NDArray[np.intp]:
         are_labels = not by_index and self._integers_are_labels
         if are_labels and checks.as_array(values, name).dtype.kind in "iu":
-            return self.base.indices(values, name, secret, indices=by_index)
+            return self.base._indices(values, name, by_index, secret)
         return super()._indices(values, name, by_index, secret)
 
     @property

@@ -247,7 +247,7 @@ class Survey:
             mechanism = PersonalizedMechanism(self.questions[question], own)
         elif secrets is not None:
             raise TypeError(f"secrets must be None, for the question {question!r} has no tags")
-        held = mechanism.domain.indices(answer, "answer", secret=True, indices=None)
+        held = mechanism.domain._of_labels(answer, "answer", secret=True)
         if held.ndim:
             raise TypeError(f"answer must be one label, got an array of {held.size}")
         coins = import_module("uldp.survey.secure").generator() if rng is None else rng

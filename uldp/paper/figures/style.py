@@ -365,9 +365,13 @@ def one_axes(height: float) -> Axes:
 
 
 def checked(curve: Curve, label: object, log: str = "") -> tuple[NDArray[Any], ...]:
-    """Return the arrays of a curve, its coordinates above 0 where an axis is logarithmic."""
-    across = checks.numbers(curve[0], f"horizontal coordinates of {label!r}", (-1,))
-    others = zip(("heights", "errors"), curve[1:], strict=False)
+    """Return the arrays of a curve, its coordinates above 0 where an axis is logarithmic.
+
+    They may be columns of a table, whose labels number the rows.
+    """
+    columns = [checks.as_array(values, f"{label!r}") for values in curve]
+    across = checks.numbers(columns[0], f"horizontal coordinates of {label!r}", (-1,))
+    others = zip(("heights", "errors"), columns[1:], strict=False)
     upward = [checks.numbers(v, f"{name} of {label!r}", across.shape) for name, v in others]
     for values, axis in ((across, "x"), (upward[0], "y")):
         if axis in log and (values <= 0).any():
