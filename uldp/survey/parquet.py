@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from os import PathLike
+from os import PathLike, urandom
 from typing import Any
 from uuid import uuid4
 
@@ -77,7 +77,8 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
         raise ValueError(f"path must end with {SUFFIX!r}, got {str(path)!r}")
     schema = _schema(survey, question)
     rows = wire_rows(survey.questions[question], reports)
-    rows = np.random.default_rng().permutation(rows)
+    lots = np.frombuffer(urandom(8 * len(rows)), np.uint64)
+    rows = rows[lots.argsort()]
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), [None, pa.py_buffer(rows)])
     table = pa.table([column], schema=schema)
     width = max(1, wire_dtype(survey.questions[question]).itemsize)
