@@ -534,7 +534,7 @@ def test_only_the_digest_of_a_message_confirms_it(tab, service, foreign):
     assert bytes(page["made"]["1 0"]) == handler.came[0]
     handler.foreign = None
     tab.reload()
-    tab.get_by_text(ANSWERED).wait_for()
+    tab.get_by_text(f"{ANSWERED} You may still answer “week”").wait_for()
     assert handler.taken == handler.came[:1]
     assert kept_by(tab)[1]["made"] == {"1 0": "taken"}
 
