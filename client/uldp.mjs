@@ -438,9 +438,8 @@ function responseLaw(s, epsilon) {
 
 function bitLaws(theta, s, nu, epsilon) {
   const [shrink, growth] = [Math.exp(-epsilon), -Math.expm1(-epsilon)];
-  const isDefault = theta === undefined || theta === 1 / (1 + Math.exp(-epsilon / 2));
-  const odds = isDefault ? Math.exp(epsilon / 2) : theta / (1 - theta);
-  const others = isDefault ? Math.exp(-epsilon / 2) : odds * shrink;
+  const odds = theta === undefined ? Math.exp(epsilon / 2) : theta / (1 - theta);
+  const others = odds * shrink;
   const own = [odds / (1 + odds), 1 / (1 + odds)];
   const other = [others / (1 + others), 1 / (1 + others)];
   const shown = [own[0] * growth, own[1] + own[0] * shrink];

@@ -258,14 +258,14 @@ const TASKS = {
         return { mass, ...lossesWithin(question, mass, 7) };
       });
       const { value, mass } = saddle(s, k - s, epsilon);
-      const { theta, sizes } = file.questions[0];
+      const { sizes } = file.questions[0];
       const support = ["uBD", "uHR"].includes(question.mechanism) ? null : supportOf(question);
       const revealed = revealedShare(question);
       const users = ["l1", "l2"].map((loss) => usersNeeded(worstLoss(question, loss), loss, 0.1));
       const entries = [0, k - 1].map((x) =>
         [0, 0.3, 1].map((share) => entryVariance(question, x, share)),
       );
-      return { worst, limit: { value, mass }, theta, sizes, support, revealed, users, entries };
+      return { worst, limit: { value, mass }, sizes, support, revealed, users, entries };
     }),
 
   withoutReplacement: ({ text, p, n, people }) =>

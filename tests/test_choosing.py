@@ -84,7 +84,7 @@ def test_worst_cases_are_those_of_the_paper(epsilon):
 
 def test_what_is_sent_and_revealed():
     comparison = compare(CENSUS, 1.0, 1)
-    assert [f.report_bits for f in comparison.values()][:5] == [9, 400, 9, 85, 85]
+    assert [f.report_bits for f in comparison.values()][:4] == [9, 400, 9, 85]
     uBD = comparison["uBD"]
     assert uBD.mechanism.sizes == ((20, 1.0),)
     assert uBD.report_bits == math.ceil(math.log2(math.comb(76, 20) + 324))
@@ -254,7 +254,6 @@ def test_nothing_is_below_the_limit_and_block_designs_attain_it(ratios):
         assert values.shape == (len(SIZES), len(EPSILONS))
         assert values.min() >= 1 - 1e-12, name
     assert ratios["uBD"].max() <= 1 + 1e-12
-    assert (ratios["uRAP-best"] <= ratios["uRAP"] * (1 + 1e-12)).all()
 
 
 def test_one_mechanism_is_one_entry_of_the_map(ratios):

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,8 @@ def claimed() -> dict[str, str]:
         return uldp.mechanisms.PAPER[name](domain, epsilon).l2_loss(census.frequencies, n)
 
     ln_k = math.log(domain.size)
-    papers, best = (
-        uldp.UtilityOptimizedRappor(domain, ln_k, theta=theta) for theta in (None, "optimal")
-    )
+    papers = uldp.UtilityOptimizedRappor(domain, ln_k)
+    best = replace(papers, theta=uldp.beyond.best_theta(papers))
     gain = papers.l2_loss(papers.worst_case("l2"), n) / best.l2_loss(best.worst_case("l2"), n)
     return {
         "people": f"{n:,}",

@@ -9,17 +9,17 @@ import pytest
 from cases import random_distribution
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, logit
+from scipy.special import expit
 
 import uldp
 from uldp import losses
-from uldp.mechanisms.theta import (
+from uldp.beyond.theta import (
+    best_theta,
     l2_log_odds,
     largest_epsilon_with_worst_mass_0,
-    minimax_log_odds,
     minimax_mass,
 )
-from uldp.paper import optimal_theta, regimes
+from uldp.paper import regimes
 
 mpmath.mp.dps = 60
 
@@ -28,6 +28,12 @@ classes = st.tuples(st.integers(1, 200), st.integers(0, 200))
 
 def uRAP(s, nu, epsilon, theta=None):
     return uldp.UtilityOptimizedRappor(uldp.Domain(s + nu, sensitive=range(s)), epsilon, theta)
+
+
+def best(s, nu, epsilon):
+    """The uRAP of the least worst-case l2 loss."""
+    paper = uRAP(s, nu, epsilon)
+    return replace(paper, theta=best_theta(paper))
 
 
 def class_uniform(s, nu, mass):
@@ -69,10 +75,10 @@ def test_no_other_theta_is_better_at_a_given_p(norm):
         s, nu = int(rng.integers(1, 7)), int(rng.integers(0, 9))
         p, mechanism = random_distribution(rng, s + nu), uRAP(s, nu, 10 ** rng.uniform(-2, 1.2))
         loss = losses.l1_loss if norm == "l1" else losses.l2_loss
-        best = loss(replace(mechanism, theta=optimal_theta.best_theta(mechanism, norm, p)), p, 1)
+        least = loss(replace(mechanism, theta=best_theta(mechanism, norm, p)), p, 1)
         others = [loss(replace(mechanism, theta=t), p, 1) for t in np.linspace(0.001, 0.999, 300)]
-        assert best <= min(others) * (1 + 1e-12)
-        assert best >= min(others) * (1 - 5e-3), "a grid that stays far above proves nothing"
+        assert least <= min(others) * (1 + 1e-12)
+        assert least >= min(others) * (1 - 5e-3), "a grid that stays far above proves nothing"
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2"])
@@ -85,12 +91,12 @@ def test_no_other_theta_has_a_smaller_worst_case(norm):
         def worst(theta, mechanism=mechanism):
             return regimes.worst_case_loss(replace(mechanism, theta=theta), norm)
 
-        best = worst(optimal_theta.best_theta(mechanism, norm))
+        least = worst(best_theta(mechanism, norm))
         grid = np.linspace(0.001, 0.999, 300)
         others = [worst(theta) for theta in grid]
         around = np.clip(grid[np.argmin(others)] + np.array([-0.004, 0.004]), 1e-9, 1 - 1e-9)
         found = minimize_scalar(worst, bounds=around, method="bounded", options={"xatol": 1e-9})
-        assert best == pytest.approx(min(found.fun, *others), rel=1e-7)
+        assert least == pytest.approx(min(found.fun, *others), rel=1e-7)
 
 
 @settings(max_examples=150, deadline=None)
@@ -98,15 +104,14 @@ def test_no_other_theta_has_a_smaller_worst_case(norm):
 def test_optimal_theta_and_worst_p_are_a_saddle_point(sizes, exponent, theta, seed):
     s, nu = sizes
     epsilon = 10**exponent
-    best = uRAP(s, nu, epsilon, "optimal")
+    optimal = best(s, nu, epsilon)
     mass = minimax_mass(s, nu, epsilon)
     p = class_uniform(s, nu, mass)
-    value = best.l2_loss(p, 1)
-    assert losses.worst_case_mass(best, "l2") == pytest.approx(mass, abs=1e-6)
-    assert best.l2_loss(random_distribution(np.random.default_rng(seed), s + nu), 1) <= value * (
-        1 + 1e-12
-    )
-    assert replace(best, theta=theta).l2_loss(p, 1) >= value * (1 - 1e-12)
+    value = optimal.l2_loss(p, 1)
+    assert losses.worst_case_mass(optimal, "l2") == pytest.approx(mass, abs=1e-6)
+    other = random_distribution(np.random.default_rng(seed), s + nu)
+    assert optimal.l2_loss(other, 1) <= value * (1 + 1e-12)
+    assert replace(optimal, theta=theta).l2_loss(p, 1) >= value * (1 - 1e-12)
 
 
 @settings(max_examples=100)
@@ -124,24 +129,25 @@ def test_p_is_worst_without_sensitive_values_up_to_a_sharp_threshold(s, nu):
 
 def test_limits_of_theta():
     for s, nu in ((1, 1), (3, 50), (40, 2), (7, 0)):
-        assert uRAP(s, nu, 1e-9, "optimal")._log_odds == pytest.approx(0, abs=1e-8)
+        assert best_theta(uRAP(s, nu, 1e-9)) == pytest.approx(0.5, abs=1e-9)
     for nu in (0, 1, 100):
-        assert 0 < minimax_log_odds(10**6, nu, 1.0) < 1e-5
+        assert 0.5 < best_theta(uRAP(10**6, nu, 1.0)) < 0.5 + 1e-5
     for epsilon in (0.01, 1.0, 5.0):
-        assert uRAP(1, 1000, epsilon, "optimal") == uRAP(1, 1000, epsilon)
+        assert best_theta(uRAP(1, 1000, epsilon)) == pytest.approx(expit(epsilon / 2), rel=1e-15)
 
 
 @given(st.integers(1, 100), st.floats(1e-3, 10), st.integers(0, 2**32 - 1))
 def test_theta_of_rappor_is_best_at_every_p(k, epsilon, seed):
     domain, rng = uldp.Domain(k, sensitive=[0]), np.random.default_rng(seed)
-    best = uldp.Rappor(domain, epsilon, "optimal")
+    rappor = uldp.Rappor(domain, epsilon)
+    optimal = replace(rappor, theta=best_theta(rappor))
     E = math.exp(epsilon)
     odds = math.sqrt((k + E - 1) / (k - 1 + 1 / E))
-    assert logit(best.theta) == pytest.approx(math.log(odds), rel=1e-6, abs=1e-12)
+    assert optimal.log_odds == pytest.approx(math.log(odds), rel=1e-6, abs=1e-12)
     p = random_distribution(rng, k)
     for theta in rng.uniform(0.01, 0.99, size=5):
         other = uldp.Rappor(domain, epsilon, theta)
-        assert best.l2_loss(p, 1) <= other.l2_loss(p, 1) * (1 + 1e-12)
+        assert optimal.l2_loss(p, 1) <= other.l2_loss(p, 1) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +156,7 @@ def test_theta_of_rappor_is_best_at_every_p(k, epsilon, seed):
 def test_gains_at_the_sizes_of_the_paper(s, k, l2, l1):
     mechanism = uRAP(s, k - s, math.log(k))
     for norm, printed in (("l2", l2), ("l1", l1)):
-        best = replace(mechanism, theta=optimal_theta.best_theta(mechanism, norm))
+        best = replace(mechanism, theta=best_theta(mechanism, norm))
         gain = regimes.worst_case_loss(mechanism, norm) / regimes.worst_case_loss(best, norm)
         assert f"{gain:.2f}" == printed
 
@@ -159,7 +165,7 @@ def test_the_l1_gain_at_15_of_625_is_small_at_every_epsilon():
     gains = []
     for epsilon in np.geomspace(0.01, 30, 40):
         mechanism = uRAP(15, 610, epsilon)
-        best = replace(mechanism, theta=optimal_theta.best_theta(mechanism, "l1"))
+        best = replace(mechanism, theta=best_theta(mechanism, "l1"))
         gains.append(regimes.worst_case_loss(mechanism, "l1") / regimes.worst_case_loss(best, "l1"))
     assert min(gains) >= 1 - 1e-9
     assert 1.01 < max(gains) < 1.02
@@ -169,7 +175,7 @@ def test_the_l1_gain_at_15_of_625_is_small_at_every_epsilon():
 @pytest.mark.parametrize(("s", "nu"), [(1, 1), (1, 5), (2, 2), (4, 0), (76, 324), (1000, 3)])
 def test_the_least_loss_has_all_its_digits(s, nu, epsilon):
     """n E l2 = (√P + √Q)²/(E-1)² - Σp² at the worst p."""
-    mechanism = uRAP(s, nu, epsilon, "optimal")
+    mechanism = best(s, nu, epsilon)
     mass = mpmath.mpf(minimax_mass(s, nu, epsilon))
     E = mpmath.exp(mpmath.mpf(epsilon))
     Q, P = E * (s + E - 1), E * s - mass * (E - 1)
@@ -179,48 +185,28 @@ def test_the_least_loss_has_all_its_digits(s, nu, epsilon):
     assert worst_case == pytest.approx(float(least), rel=1e-11)
 
 
-@pytest.mark.parametrize(("s", "nu"), [(0, 3), (1, 0), (1, 2), (3, 0), (3, 2)])
+@pytest.mark.parametrize(("s", "nu"), [(1, 0), (1, 2), (3, 0), (3, 2)])
 @pytest.mark.parametrize("epsilon", [0.1, 3.0, 8.0])
 def test_the_mechanism_is_private_at_that_theta(s, nu, epsilon):
-    mechanism = uRAP(s, nu, epsilon, "optimal")
+    mechanism = best(s, nu, epsilon)
     Q = mechanism.transition_matrix()
     np.testing.assert_allclose(Q.sum(axis=1), 1)
     reached = Q.any(axis=0)
     level = uldp.privacy.uldp_level(
         Q[:, reached], mechanism.domain.sensitive, mechanism.protected[reached]
     )
-    assert level == pytest.approx(epsilon if s + nu > 1 and s else 0, abs=1e-9)
+    assert level == pytest.approx(epsilon if s + nu > 1 else 0, abs=1e-9)
 
 
 def test_without_sensitive_values_theta_is_1():
-    best = uRAP(0, 4, 1.0, "optimal")
-    assert best.theta == 1
-    assert optimal_theta.best_theta(best, "l1") == 1
-    assert optimal_theta.best_theta(best, "l2", [1, 0, 0, 0]) == 1
-    assert minimax_mass(0, 4, 1.0) == 0
-    p = np.full(4, 0.25)
-    assert best.l2_loss(p, 1) == pytest.approx(uRAP(0, 4, 1.0, 1 - 1e-12).l2_loss(p, 1))
-    reports = best.privatize([0, 1, 2, 3] * 10, rng=1)
-    assert best.tally(reports).n == 40
-
-
-def test_the_field_holds_the_number():
-    best = uRAP(3, 2, 1.0, "optimal")
-    same = uRAP(3, 2, 1.0, best.theta)
-    assert best == same
-    assert hash(best) == hash(same)
-    assert repr(best) == repr(same)
-    assert best.theta == optimal_theta.best_theta(uRAP(3, 2, 1.0))
-    assert best != uRAP(3, 2, 1.0)
+    assert best_theta(uRAP(0, 4, 1.0), "l1") == 1
+    assert best_theta(uRAP(0, 4, 1.0), "l2", [1, 0, 0, 0]) == 1
 
 
 def test_errors():
-    assert l2_log_odds(2, 1.0, 1) > 0
-    with pytest.raises(ValueError, match=r"mass must be at most 1, got 1\.001"):
-        l2_log_odds(2, 1.0, 1.001)
-    with pytest.raises(ValueError, match="theta must be a number, None or 'optimal', got 'best'"):
-        uRAP(2, 2, 1.0, "best")
+    with pytest.raises(TypeError, match="theta must be a real number, got 'optimal'"):
+        uRAP(2, 2, 1.0, "optimal")
     with pytest.raises(ValueError, match="loss must be one of l1, l2, got 'tv'"):
-        optimal_theta.best_theta(uRAP(2, 2, 1.0), "tv")
+        best_theta(uRAP(2, 2, 1.0), "tv")
     with pytest.raises(ValueError, match="p must sum to 1"):
-        optimal_theta.best_theta(uRAP(2, 2, 1.0), "l2", [1, 1, 0, 0])
+        best_theta(uRAP(2, 2, 1.0), "l2", [1, 1, 0, 0])

@@ -20,6 +20,7 @@ import numpy as np
 
 import uldp
 from uldp import inference
+from uldp.beyond import best_theta
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.set_reports import SetReports
 from uldp.personalized import TaggedDomain
@@ -55,7 +56,7 @@ def surveys() -> list[str]:
         "uRAP": urap(MOOD, 1.0),
         "uRAP, θ = 1/10": urap(MOOD, 0.7, 0.1),
         "uRAP, θ = 9/10": urap(MOOD, 0.7, 0.9),
-        "uRAP, best θ": urap(three, 1.0, "optimal"),
+        "uRAP, best θ": urap(three, 1.0, best_theta(urap(three, 1.0))),
         "uBD, size 1": ubd(MOOD, 1.0, 1),
         "uBD, size 2": ubd(three, 1.0, 2),
         "uBD, sizes 1 and 2": ubd(three, 0.5, {1: 0.3, 2: 0.7}),

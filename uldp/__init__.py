@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from uldp import (
     attributes,
+    beyond,
     choosing,
     decoders,
     estimators,
@@ -56,6 +57,7 @@ __all__ = [
     "UtilityOptimizedRR",
     "UtilityOptimizedRappor",
     "attributes",
+    "beyond",
     "choosing",
     "compare",
     "datasets",

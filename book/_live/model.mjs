@@ -504,15 +504,12 @@ function bestMass(laws, s, nu) {
 
 /**
  * Return the entry of a survey file for a mechanism by its name in tables, over k values of which
- * the first s are sensitive (1 or more): also for "uRAP-best", and "uBD" with its best sizes.
+ * the first s are sensitive (1 or more): "uBD" with its best sizes.
  */
 export function plan(name, k, s, epsilon) {
-  const isBest = name === "uRAP-best";
-  const mechanism = isBest ? "uRAP" : name;
   const sensitive = Array.from({ length: s }, (_, value) => value);
-  const entry = { name, labels: k, sensitive, mechanism, epsilon };
-  if (isBest) entry.theta = bestTheta(s, k - s, epsilon);
-  if (mechanism === "uBD") entry.sizes = saddle(s, k - s, epsilon).sizes;
+  const entry = { name, labels: k, sensitive, mechanism: name, epsilon };
+  if (name === "uBD") entry.sizes = saddle(s, k - s, epsilon).sizes;
   return entry;
 }
 
@@ -616,25 +613,6 @@ export function revealedShare(question) {
   if (question.mechanism === "uHR") return (question.decisions.replaced ?? [0, 1])[1];
   if (question.mechanism !== "uBD") return supportOf(question)[1].own;
   return s ? total(question.decisions.map(({ weight, hidden }) => weight[0] * hidden[1])) : 1;
-}
-
-/** The θ of uRAP with the least worst-case l2 loss, for s of at least 1. */
-function bestTheta(s, nu, epsilon) {
-  const [shrink, growth] = [Math.exp(-epsilon), -Math.expm1(-epsilon)];
-  const logOdds = (mass) => {
-    const excess = Math.log((growth * (1 + mass * shrink)) / (s - mass + mass * shrink));
-    const x = epsilon + excess;
-    return (x > 0 ? x + Math.log1p(Math.exp(-x)) : Math.log1p(Math.exp(x))) / 2;
-  };
-  let mass = Number(!nu);
-  if (nu && epsilon > Math.log1p(nu + nu ** 2 / (4 * s))) {
-    const gap = (at) => {
-      const slope = 2 / nu - (shrink + Math.exp(logOdds(at) - epsilon)) / growth;
-      return slope / (2 / s + 2 / nu) - at;
-    };
-    mass = clippedRoot(gap, s / (s + nu));
-  }
-  return 1 / (1 + Math.exp(-logOdds(mass)));
 }
 
 /**

@@ -20,13 +20,7 @@ from malformed.table import (
     whole,
 )
 from uldp import limits, losses
-from uldp.mechanisms.theta import (
-    l2_log_odds,
-    largest_epsilon_with_worst_mass_0,
-    minimax_log_odds,
-    minimax_mass,
-)
-from uldp.paper import garbling, optimal_theta, regimes
+from uldp.paper import garbling, regimes
 
 
 def calls_of_losses() -> list[Call]:
@@ -58,20 +52,11 @@ def calls_of_losses() -> list[Call]:
         call(limits.single_size_losses, **sizes, epsilon=epsilon),
         call(limits.epsilon_from_which_uRR_is_optimal, **sizes),
         call(
-            optimal_theta.best_theta,
+            uldp.beyond.best_theta,
             mechanism=(URAP, no_uRAP),
             loss=loss,
             p=(..., distribution(K, optional=True)),
         ),
-        call(
-            l2_log_odds,
-            s=sizes["s"],
-            epsilon=epsilon,
-            mass=(0.5, real(-0.1, 1.1)),
-        ),
-        call(minimax_mass, **sizes, epsilon=epsilon),
-        call(minimax_log_odds, **sizes, epsilon=epsilon),
-        call(largest_epsilon_with_worst_mass_0, s=(3, whole(0, -1)), nu=sizes["nu"]),
         call(garbling.rappor_as_garbling, rappor=(URAP, [*no_uRAP, nothing_sensitive])),
     ]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,11 @@ from uldp._numerics.fields import set_fields
 from uldp.decoders import SupportDecoder
 from uldp.mechanisms.base import Names
 from uldp.mechanisms.set_reports import SetReports
-from uldp.mechanisms.theta import minimax_log_odds
 
 __all__ = ["Rappor", "UtilityOptimizedRappor"]
 
 LEAST_THETA = 1e-80
 SMALLEST_LOGARITHM = np.log(np.finfo(float).tiny)
-PRECISION_OF_EPSILON = 1e-7
 
 
 @dataclass(frozen=True)
@@ -46,42 +44,30 @@ class UtilityOptimizedRappor(SetReports):
         The values, and which of them are sensitive.
     epsilon : float
         The privacy budget ε, in nats.
-    theta : float or "optimal", optional
-        θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1), the basic one-time RAPPOR.
-        θ = 1/2 is optimized unary encoding (Wang et al. 2017), and "optimal" that of the least
-        worst-case l2 loss (see `uldp.mechanisms.theta`), 1 where nothing is sensitive, which no
-        file can hold. The field is None for the paper's θ, also where that was given as a number,
-        and follows ε in `dataclasses.replace`; otherwise it is the number, which is kept.
+    theta : float or None, optional
+        θ in [1e-80, 1). None, the default, is the paper's e^(ε/2) / (e^(ε/2) + 1), the basic
+        one-time RAPPOR, at every ε, also after `dataclasses.replace`. θ = 1/2 is optimized unary
+        encoding (Wang et al. 2017), and `uldp.beyond.best_theta` gives that of the least loss.
     """
 
     wire_name: ClassVar[str] = "uRAP"
-    names: ClassVar[Names] = {"uRAP": {}, "uRAP-best": {"theta": "optimal"}}
+    names: ClassVar[Names] = {"uRAP": {}}
 
-    theta: float | Literal["optimal"] | None = None
-    _chosen: float | Literal["optimal"] | None = field(init=False, repr=False, compare=False)
-    _log_odds: float = field(init=False, repr=False)
+    theta: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        log_odds = default = self.epsilon / 2
-        papers = float(expit(default))
         if self.theta is None:
-            theta = papers
-        elif isinstance(self.theta, str):
-            if self.theta != "optimal":
-                raise ValueError(f"theta must be a number, None or 'optimal', got {self.theta!r}")
-            log_odds = minimax_log_odds(self.sensitive.size, self.nonsensitive.size, self.epsilon)
-            theta = float(expit(log_odds))
-        elif checks.real(self.theta, "theta") == papers:
-            theta = papers
-        else:
-            theta = checks.open_unit(self.theta, "theta")
-            if theta < LEAST_THETA:
-                raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
-        if theta < 1:  # the number alone decides, as in a file, unless it was rounded to 1
-            log_odds = default if theta == papers else float(logit(theta))
-        kept = None if log_odds == default else theta
-        set_fields(self, theta=kept, _chosen=self.theta, _log_odds=log_odds)
+            return
+        theta = checks.open_unit(self.theta, "theta")
+        if theta < LEAST_THETA:
+            raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
+        set_fields(self, theta=theta)
+
+    @property
+    def log_odds(self) -> float:
+        """ln(θ/(1-θ)), which tells θ from 1 at every ε."""
+        return self.epsilon / 2 if self.theta is None else float(logit(self.theta))
 
     def own_entries(self) -> dict[str, Any]:
         """Return θ, unless it is the paper's, which follows from ε."""
@@ -90,10 +76,11 @@ class UtilityOptimizedRappor(SetReports):
     @cached_property
     def decoder(self) -> SupportDecoder:
         """True and false support: θ and d1 on X_S, 1 - d2 = θ(1 - e^-ε) and 0 on X_N."""
-        theta = expit(self._log_odds)
-        not_theta = expit(-self._log_odds)
-        other = expit(self._log_odds - self.epsilon)
-        not_other = expit(self.epsilon - self._log_odds)
+        log_odds = self.log_odds
+        theta = expit(log_odds)
+        not_theta = expit(-log_odds)
+        other = expit(log_odds - self.epsilon)
+        not_other = expit(self.epsilon - log_odds)
         growth = -np.expm1(-self.epsilon)
         shrink = np.exp(-self.epsilon)
         shown = theta * growth
@@ -142,9 +129,8 @@ class UtilityOptimizedRappor(SetReports):
         """Return Q(y|x) of eqs. (7)-(10)."""
         if not self._matrix_fits_floats:
             raise ValueError(
-                f"epsilon must be at most {self._largest_epsilon_of_matrix():.6g} for the matrix "
-                f"of this domain and theta, whose entries are too small for floating point "
-                f"beyond, got {self.epsilon}"
+                f"epsilon must be smaller for the matrix of this domain and theta, whose entries "
+                f"are too small for floating point, got {self.epsilon}"
             )
         bits = self._sets.unpack(self._sets_of(self.outputs))
         revealed = self._revealed(self.outputs)
@@ -180,15 +166,6 @@ class UtilityOptimizedRappor(SetReports):
         )
         least = own_bit + (S.size - np.isin(np.arange(self.domain.size), S)) * other_bit
         return bool(least.min() > SMALLEST_LOGARITHM)
-
-    def _largest_epsilon_of_matrix(self) -> float:
-        low = checks.LEAST_EPSILON
-        high = self.epsilon
-        while high - low > PRECISION_OF_EPSILON * high:
-            middle = (low + high) / 2
-            fits = replace(self, epsilon=middle, theta=self._chosen)._matrix_fits_floats
-            low, high = (middle, high) if fits else (low, middle)
-        return low
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
         places = self._place.take(users)
@@ -262,10 +239,8 @@ class Rappor(UtilityOptimizedRappor):
         The values.
     epsilon : float
         The privacy budget ε, in nats.
-    theta : float or "optimal", optional
-        θ in [1e-80, 1); by default the paper's e^(ε/2) / (e^(ε/2) + 1). θ = 1/2 is optimized unary
-        encoding, and "optimal" that of the least worst-case l2 loss. The field is None for the
-        paper's, otherwise the number.
+    theta : float or None, optional
+        θ in [1e-80, 1); None, the default, is the paper's e^(ε/2) / (e^(ε/2) + 1).
     """
 
     protects_every_value = True

@@ -1,16 +1,16 @@
 """The paper's data, experiments and figures, and what only they need.
 
-`datasets` has the data, and `regimes` Tables 3 and 4; `garbling` and `optimal_theta` belong to
-chapters beyond the paper. Two parts need an extra, and are imported when they are asked for:
+`datasets` has the data, and `regimes` Tables 3 and 4; `garbling` belongs to a chapter beyond the
+paper. Two parts need an extra, and are imported when they are asked for:
 `uldp.paper.experiments`, what Section 6 measures, and `uldp.paper.figures`, the book's pictures.
 """
 
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from uldp.paper import datasets, garbling, optimal_theta, regimes
+from uldp.paper import datasets, garbling, regimes
 
-__all__ = ["datasets", "garbling", "optimal_theta", "regimes"]
+__all__ = ["datasets", "garbling", "regimes"]
 
 
 def __getattr__(name: str) -> _Any:

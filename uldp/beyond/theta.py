@@ -1,0 +1,126 @@
+"""The best θ of uRAP and RAPPOR, which the paper leaves open.
+
+With E = e^ε, s = |X_S|, ν = |X_N| and σ = p(X_S), n times the l2 loss of uRAP at any θ is
+
+    [E(s + E - 1)/θ + (Es - σ(E - 1))/(1 - θ)] / (E - 1)² - Σp²,
+
+least at the odds θ/(1 - θ) = √((s + E - 1)/(s - σ(1 - 1/E))). They are at least those at σ = 0,
+√(1 + (E - 1)/s). θ tends to 1/2 (optimized unary encoding) as ε → 0 or s → ∞, and is the paper's
+where s = 1 + σ only. The loss is convex in θ and concave in p, so that the θ of the least worst
+case is one half of a saddle point, of which the other is p uniform within X_S and within X_N. For
+s = 1 it is the paper's while E - 1 ≤ ν + ν²/4.
+
+The l1 loss has no such formula; its best θ is found by search.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit
+
+from uldp import losses
+from uldp._numerics import checks
+from uldp.domain import PerValue
+from uldp.law import distribution_over
+from uldp.mechanisms.rappor import UtilityOptimizedRappor
+
+__all__ = ["best_theta"]
+
+NOT_YET_0 = 700.0
+SEARCH_POINTS = 65
+LARGEST_LOG_ODDS = 36.0
+
+
+def best_theta(
+    mechanism: UtilityOptimizedRappor, loss: losses.Loss = "l2", p: PerValue | None = None
+) -> float:
+    """Return the θ with which a mechanism of this domain and ε has the least loss.
+
+    Parameters
+    ----------
+    mechanism : UtilityOptimizedRappor
+        A uRAP or RAPPOR, with any θ.
+    loss : {"l1", "l2"}, optional
+        The loss; l1 is that of the central limit theorem.
+    p : (k,) array_like or mapping of label to float, optional
+        The true distribution. By default θ is that of the least worst case over all p.
+
+    Returns
+    -------
+    float
+        θ. It is 1, which no mechanism takes, where no value is sensitive, and where ε is so large
+        that it rounds to 1.
+    """
+    checks.instance(mechanism, "mechanism", UtilityOptimizedRappor)
+    checks.choice(loss, "loss", losses.LOSSES)
+    if p is not None:
+        p = distribution_over(mechanism.domain, p)
+    s = mechanism.sensitive.size
+    nu = mechanism.nonsensitive.size
+    epsilon = mechanism.epsilon
+    if s == 0:
+        return 1.0
+    if loss == "l2":
+        mass = minimax_mass(s, nu, epsilon) if p is None else float(p[mechanism.sensitive].sum())
+        return float(expit(l2_log_odds(s, epsilon, mass)))
+
+    def l1_loss(log_odds: float) -> float:
+        candidate = replace(mechanism, theta=float(expit(log_odds)))
+        at = losses.worst_case(candidate, "l1") if p is None else p
+        return losses.l1_loss(candidate, at, 1)
+
+    return float(expit(_least(l1_loss, min(epsilon + math.log(s + nu), LARGEST_LOG_ODDS))))
+
+
+def l2_log_odds(s: int, epsilon: float, mass: float) -> float:
+    """Return ln(θ/(1-θ)) of the least l2 loss at every p with this p(X_S), for s > 0.
+
+    The square of the odds exceeds 1 by (E - 1)(1 + σ/E)/(s - σ(1 - 1/E)).
+    """
+    shrink = math.exp(-min(epsilon, NOT_YET_0))
+    growth = -math.expm1(-epsilon)
+    log_excess = epsilon + math.log(growth * (1 + mass * shrink) / (s - mass + mass * shrink))
+    return float(np.logaddexp(0, log_excess)) / 2
+
+
+def minimax_mass(s: int, nu: int, epsilon: float) -> float:
+    """Return the worst p(X_S) for the l2 loss at the θ of the least worst case, for s > 0.
+
+    It is the root of σ (2/s + 2/ν) = 2/ν - 1/((1-θ)(E-1)) with the θ of `l2_log_odds` at σ, or 0
+    if that is negative.
+    """
+    if nu == 0:
+        return 1.0
+    if epsilon <= largest_epsilon_with_worst_mass_0(s, nu):
+        return 0.0
+    shrink = math.exp(-epsilon)
+    growth = -math.expm1(-epsilon)
+
+    def gap(mass: float) -> float:
+        odds_shrunk = math.exp(l2_log_odds(s, epsilon, mass) - epsilon)
+        slope = 2 / nu - (shrink + odds_shrunk) / growth
+        return slope / (2 / s + 2 / nu) - mass
+
+    high = s / (s + nu)
+    return high if gap(high) >= 0 else float(brentq(gap, 0.0, high, xtol=1e-16, rtol=1e-15))
+
+
+def largest_epsilon_with_worst_mass_0(s: int, nu: int) -> float:
+    """Return the ε up to which the minimax θ has its worst p at p(X_S) = 0, ln(1 + ν + ν²/(4s))."""
+    return math.log1p(nu + nu**2 / (4 * s))
+
+
+def _least(loss: Callable[[float], float], high: float) -> float:
+    """Return where a function on [0, high] is least: on a grid first, then between its points."""
+    grid = np.linspace(0, high, SEARCH_POINTS)
+    best = int(np.argmin([loss(x) for x in grid]))
+    low = grid[max(best - 1, 0)]
+    high = grid[min(best + 1, SEARCH_POINTS - 1)]
+    return float(
+        minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x
+    )
