@@ -14,8 +14,8 @@ from sympy.printing.latex import LatexPrinter
 from tabulate import tabulate
 
 import uldp
-from uldp.estimators import FROM_TALLIES as FROM_TALLIES
 from uldp.privacy import Channel
+from uldp.tallies import FROM_TALLIES as FROM_TALLIES
 
 SIZES = {"Foursquare": (15, 625), "US census": (76, 400)}
 """Numbers of sensitive values and of all values, s and k, in the experiments of the paper."""

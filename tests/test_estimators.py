@@ -4,7 +4,7 @@ from cases import MECHANISMS, domains, random_distribution
 from scipy.stats import norm
 
 import uldp
-from uldp.estimators import empirical, threshold
+from uldp.tallies import empirical, threshold
 
 
 def test_empirical_solves_the_linear_system_of_randomized_response():

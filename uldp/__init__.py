@@ -13,7 +13,6 @@ from uldp import (
     beyond,
     choosing,
     decoders,
-    estimators,
     inference,
     likelihood,
     limits,
@@ -21,6 +20,7 @@ from uldp import (
     mechanisms,
     personalized,
     privacy,
+    tallies,
 )
 from uldp._numerics import VERSION as _VERSION
 from uldp.choosing import compare
@@ -62,7 +62,6 @@ __all__ = [
     "compare",
     "datasets",
     "decoders",
-    "estimators",
     "fundamental_limit",
     "inference",
     "likelihood",
@@ -73,6 +72,7 @@ __all__ = [
     "personalized",
     "privacy",
     "survey",
+    "tallies",
 ]
 
 

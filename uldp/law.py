@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -52,12 +53,16 @@ class Law(Frozen, ABC):
             )
         set_fields(self, epsilon=epsilon)
 
-    @property
+    @cached_property
     def sensitive(self) -> NDArray[np.intp]:
         """Indices of the values that are protected, increasing."""
-        return np.arange(self.domain.size) if self.protects_every_value else self.domain.sensitive
+        if not self.protects_every_value:
+            return self.domain.sensitive
+        every = np.arange(self.domain.size)
+        every.setflags(write=False)
+        return every
 
-    @property
+    @cached_property
     def nonsensitive(self) -> NDArray[np.intp]:
         """Indices of the values that may be revealed, increasing."""
         return np.arange(0) if self.protects_every_value else self.domain.nonsensitive

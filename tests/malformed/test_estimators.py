@@ -13,7 +13,7 @@ from malformed.table import (
     vector,
     whole,
 )
-from uldp import estimators, likelihood
+from uldp import likelihood, tallies
 
 
 def calls_of_estimators() -> list[Call]:
@@ -24,9 +24,9 @@ def calls_of_estimators() -> list[Call]:
     nothing = URAP.evidence(reports_of(URAP)[:0])
     of_tally, of_evidence = {"tally": "tally|reports"}, {"evidence": "evidence|reports"}
     return [
-        call(estimators.empirical, of_tally, tally=tally),
-        call(estimators.norm_sub, of_tally, tally=tally),
-        call(estimators.threshold, of_tally, tally=tally, alpha=(..., real(0, 1, -1, 2))),
+        call(tallies.empirical, of_tally, tally=tally),
+        call(tallies.norm_sub, of_tally, tally=tally),
+        call(tallies.threshold, of_tally, tally=tally, alpha=(..., real(0, 1, -1, 2))),
         call(
             likelihood.maximum_likelihood,
             of_evidence,

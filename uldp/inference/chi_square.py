@@ -13,9 +13,8 @@ from scipy.special import chdtrc
 
 from uldp._numerics import checks
 from uldp.domain import PerValue
-from uldp.estimators import empirical, projected
 from uldp.law import Law, distribution_over
-from uldp.tallies import Tally
+from uldp.tallies import Tally, empirical, projected
 
 __all__ = ["ChiSquare", "goodness_of_fit", "homogeneity"]
 

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.estimators import empirical, norm_sub
 from uldp.law import Law
-from uldp.tallies import Tally
+from uldp.tallies import Tally, empirical, norm_sub
 
 __all__ = ["covariance", "standard_errors"]
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp.estimators import empirical
-from uldp.tallies import Tally
+from uldp.tallies import Tally, empirical
 
 __all__ = ["intervals"]
 

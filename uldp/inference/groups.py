@@ -12,12 +12,11 @@ from scipy.optimize import brentq
 from uldp._numerics import checks
 from uldp._numerics.intervals import score
 from uldp.domain import Domain, Label, ProductDomain, Weights, weights_of
-from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, known, standard_errors
 from uldp.inference.tables import EstimateTable
 from uldp.inference.totals import Total, total, total_of
 from uldp.law import Law, distribution_over
-from uldp.tallies import Tally
+from uldp.tallies import Tally, empirical
 
 __all__ = ["marginal", "ratio", "stratified"]
 

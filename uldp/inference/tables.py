@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from uldp._numerics import checks
 from uldp.domain import Domain
-from uldp.estimators import FROM_TALLIES, METHODS
 from uldp.inference.covariances import standard_errors
 from uldp.inference.entries import intervals
 from uldp.mechanisms import Mechanism
-from uldp.tallies import Tally
+from uldp.tallies import FROM_TALLIES, METHODS, Tally
 
 __all__ = ["Change", "EstimateTable", "summary"]
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from uldp._numerics import checks
 from uldp._numerics.intervals import NUISANCE, exact, score
 from uldp.domain import Weights, weights_of
-from uldp.estimators import empirical
 from uldp.inference.covariances import at_least_two, known, standard_errors, total_variance
 from uldp.inference.entries import intervals
 from uldp.inference.tables import Change
-from uldp.tallies import Tally
+from uldp.tallies import Tally, empirical
 
 __all__ = ["Total", "difference", "total"]
 

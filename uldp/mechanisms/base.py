@@ -15,10 +15,9 @@ from uldp import likelihood, losses
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp.domain import PerValue, per_value
-from uldp.estimators import FROM_TALLIES, METHODS, threshold
 from uldp.law import Law
 from uldp.likelihood import Evidence, MaximumLikelihood
-from uldp.tallies import MOST_REPORTS, Tally
+from uldp.tallies import FROM_TALLIES, METHODS, MOST_REPORTS, Tally
 
 __all__ = ["Mechanism", "Names", "Seed"]
 
@@ -191,9 +190,9 @@ class Mechanism(Law):
         reports : Tally, Evidence or array_like
             The collector's tally or evidence, or the reports themselves.
         method : {"empirical", "threshold", "norm_sub", "em", "mle"}
-            The first three are functions of a tally, in `uldp.estimators`; "em" is `likelihood.em`,
-            by default from the estimate "threshold" as in the paper, and "mle"
-            `likelihood.maximum_likelihood`, which need reports or evidence where a report is a set.
+            The first three are those of `Tally.estimate`; "em" is `likelihood.em`, by default from
+            the estimate "threshold" as in the paper, and "mle" `likelihood.maximum_likelihood`,
+            which need reports or evidence where a report is a set.
         **options
             Passed on to the estimator.
 
@@ -203,11 +202,11 @@ class Mechanism(Law):
         """
         checks.choice(method, "method", METHODS)
         if method in FROM_TALLIES:
-            return FROM_TALLIES[method](self._as_tally(reports), **options)
+            return self._as_tally(reports).estimate(method, **options)
         if method == "mle":
             return self.maximum_likelihood(reports, **options).p
         if "start" not in options:
-            options["start"] = threshold(self._as_tally(reports))
+            options["start"] = self._as_tally(reports).estimate("threshold")
         return likelihood.em(self._as_evidence(reports), **options)
 
     @abstractmethod

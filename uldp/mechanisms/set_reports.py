@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ class SetReports(Mechanism):
     The layout in bytes is described under `UtilityOptimizedRappor`.
     """
 
-    @property
+    @cached_property
     def report_dtype(self) -> np.dtype[Any]:
         """The type of one report: a row of bytes."""
         return np.dtype((np.uint8, (self._sets.width + self._revealed_dtype.itemsize,)))
@@ -60,7 +61,7 @@ class SetReports(Mechanism):
             sets = (codes[:, None] // digits % 256).astype(np.uint8)
         return Evidence(self, np.ascontiguousarray(sets.T), times, revealed)
 
-    @property
+    @cached_property
     def _sets(self) -> PackedSets:
         """Subsets of X_S, whose values count from 0."""
         return PackedSets(self.sensitive.size)
@@ -68,7 +69,7 @@ class SetReports(Mechanism):
     def _sets_of(self, reports: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return reports[:, : self._sets.width]
 
-    @property
+    @cached_property
     def _revealed_dtype(self) -> np.dtype[Any]:
         values = self.nonsensitive.size
         return integer_dtype(values) if values else np.dtype("V0")

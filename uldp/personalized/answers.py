@@ -10,14 +10,13 @@ import numpy as np
 from uldp._numerics import checks
 from uldp._numerics.intervals import NUISANCE
 from uldp.domain import Weights, weights_of
-from uldp.estimators import empirical
 from uldp.inference import totals
 from uldp.inference.groups import interval_of_ratio
 from uldp.inference.tables import EstimateTable
 from uldp.mechanisms import Mechanism
 from uldp.personalized.collector import Background, PersonalizedEstimate
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
-from uldp.tallies import Tally
+from uldp.tallies import Tally, empirical
 
 __all__ = ["PersonalizedTotal", "summary", "total"]
 

@@ -24,13 +24,12 @@ from scipy.special import gammaln
 
 from uldp import inference, personalized
 from uldp._numerics import checks
-from uldp.estimators import FROM_TALLIES, METHODS
 from uldp.inference import EstimateTable
 from uldp.mechanisms import Mechanism
 from uldp.personalized import TaggedDomain
 from uldp.survey import survey_file, wire
 from uldp.survey.surveys import MOST_BYTES, Survey, Tallies
-from uldp.tallies import Tally
+from uldp.tallies import FROM_TALLIES, METHODS, Tally
 
 __all__ = ["add_survey_commands"]
 

@@ -8,7 +8,6 @@ writes the table, which `read_table` reads. Tables are data frames of pandas; th
 extra "experiments".
 """
 
-from uldp.estimators import METHODS
 from uldp.paper.experiments.personalized import (
     KNOWLEDGE,
     PersonalizedPoint,
@@ -21,6 +20,7 @@ from uldp.paper.experiments.record import Record
 from uldp.paper.experiments.runs import reproduce, run
 from uldp.paper.experiments.settings import FIGURES, Settings
 from uldp.paper.experiments.tables import read_table, write_table
+from uldp.tallies import METHODS
 
 __all__ = [
     "FIGURES",

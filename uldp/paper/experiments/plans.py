@@ -11,13 +11,13 @@ import numpy as np
 
 from uldp._numerics import checks
 from uldp.domain import Domain
-from uldp.estimators import FROM_TALLIES
 from uldp.mechanisms import PAPER
 from uldp.paper import datasets
 from uldp.paper.datasets import GridHistogram, Histogram
 from uldp.paper.experiments.personalized import PersonalizedPoint, checkin_law, place_distributions
 from uldp.paper.experiments.points import NO_PRIVACY, Point
 from uldp.paper.experiments.settings import FIGURES, Settings
+from uldp.tallies import FROM_TALLIES
 
 __all__ = ["checkins", "plan"]
 

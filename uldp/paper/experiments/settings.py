@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import get_args
 
 from uldp._numerics import checks
-from uldp.estimators import METHODS
 from uldp.paper.experiments.points import Sampling
+from uldp.tallies import METHODS
 
 __all__ = ["FIGURES", "Settings", "add_options", "chosen"]
 

@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from uldp import inference
 from uldp._numerics import checks
 from uldp.domain import Domain, PerValue, chosen_values, per_value
-from uldp.estimators import empirical
 from uldp.paper.datasets import GridHistogram
 from uldp.paper.figures import style
 from uldp.paper.figures.style import Look
-from uldp.tallies import Tally
+from uldp.tallies import Tally, empirical
 
 __all__ = ["estimates_by_rank", "estimates_with_errors", "maps"]
 
