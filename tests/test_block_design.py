@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 import uldp
 from uldp import UtilityOptimizedBlockDesign as BlockDesign
-from uldp.limits import saddle
+from uldp.beyond.limits import saddle
 
 mpmath.mp.dps = 60
 

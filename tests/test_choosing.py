@@ -8,9 +8,9 @@ import pytest
 from cases import domains, random_distribution
 
 import uldp
-from uldp.choosing import Forecast, compare, epsilon_needed, excess, excess_map, users_needed
 from uldp.losses import total_variance
 from uldp.mechanisms import MECHANISMS
+from uldp.survey.choosing import Forecast, compare, epsilon_needed, excess, excess_map, users_needed
 
 CENSUS = uldp.Domain(400, sensitive=range(76))
 K = 30

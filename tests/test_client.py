@@ -29,8 +29,8 @@ from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
 
 import uldp
 from uldp.decoders import SupportDecoder
-from uldp.privacy.repetition import Device
 from uldp.survey import survey_file, wire
+from uldp.survey.repetition import Device
 from uldp.survey.surveys import Survey, Tallies
 
 ROOT = Path(__file__).parents[1]
@@ -312,12 +312,12 @@ def test_plans_are_those_of_the_package():
             p = mechanism.worst_case(loss)
             assert at["l1"] == pytest.approx(mechanism.l1_loss(p, 7), rel=1e-8), where
             assert at["l2"] == pytest.approx(mechanism.l2_loss(p, 7), rel=1e-8), where
-        limit = uldp.limits.saddle(s, k - s, epsilon)
+        limit = uldp.beyond.limits.saddle(s, k - s, epsilon)
         assert found["limit"]["value"] == pytest.approx(limit.value, rel=1e-12), where
         assert found["limit"]["mass"] == pytest.approx(limit.mass, rel=1e-6, abs=1e-9), where
         assert found["revealed"] == pytest.approx(mechanism.revealed_share, rel=1e-9), where
         for loss, users in zip(("l1", "l2"), found["users"], strict=True):
-            least = uldp.choosing.users_needed(mechanism, loss, 0.1)
+            least = uldp.survey.choosing.users_needed(mechanism, loss, 0.1)
             assert users == pytest.approx(least, rel=1e-7, abs=1), where
         for x, variances in zip((0, k - 1), found["entries"], strict=True):
             for share, variance in zip((0.0, 0.3, 1.0), variances, strict=True):

@@ -11,14 +11,8 @@ from cases import chi_square, domains, supports
 import uldp
 from uldp import decoders, likelihood, mechanisms
 from uldp._numerics import bits
-from uldp.mechanisms import (
-    base,
-    block_decoder,
-    index_reports,
-    outcome_decoder,
-    response,
-    set_reports,
-)
+from uldp.beyond import block_decoder, outcome_decoder
+from uldp.mechanisms import base, index_reports, response, set_reports
 from uldp.mechanisms.index_reports import IndexReports
 from uldp.mechanisms.set_reports import SetReports
 from uldp.personalized import TaggedDomain
@@ -141,7 +135,5 @@ def test_the_files_to_read_first_are_as_long_as_it_says():
     length = sum(text.count("\n") for text in texts)
     said = int(re.search(r"some ([\d,]+) lines", told).group(1).replace(",", ""))
     assert said == pytest.approx(length, rel=0.1)
-    assert "eight files" in told
-    assert len(files) == 8
     for name in ("privatize", "tally", "estimate"):
         assert any(f"    def {name}(" in text for text in texts)

@@ -12,7 +12,7 @@ from scipy import stats
 
 import uldp
 from uldp.privacy import EmpiricalLevel, empirical_level
-from uldp.privacy.empirical import _bound, _parts
+from uldp.survey.empirical import _bound, _parts
 
 REPORTS = 1_000_000
 FALSE_ALARM = 1e-6

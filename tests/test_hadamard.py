@@ -10,7 +10,7 @@ from scipy.linalg import hadamard
 
 import uldp
 from uldp import UtilityOptimizedHadamard
-from uldp.mechanisms.hadamard import hadamard_transform, random_columns
+from uldp.beyond.hadamard import hadamard_transform, random_columns
 
 FALSE_ALARM = 1e-6
 """Of each statistical test here, were its seed random."""

@@ -573,7 +573,7 @@ def test_weights_by_labels_are_those_of_the_values():
         variance = uldp.losses.total_variance(mechanism, group)
         assert uldp.losses.total_variance(mechanism, labels) == variance
         needed = [
-            uldp.choosing.users_needed(mechanism, "standard_error", 0.1, weights=w)
+            uldp.survey.choosing.users_needed(mechanism, "standard_error", 0.1, weights=w)
             for w in (labels, group)
         ]
         assert needed[0] == needed[1]

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 
 import uldp
-from uldp import limits
+from uldp.beyond import limits
 from uldp.paper import regimes
 
 mpmath.mp.dps = 60

@@ -917,7 +917,7 @@ def forecasts(epsilon: float, **at: Any) -> tuple[float, dict[str, dict[str, flo
         revealed = forecast.revealed_share if s < k else math.nan
         hidden = math.nan if name == "no privacy" else 1 - revealed
         found[name] = {
-            "users": uldp.choosing.users_needed(law, "l1", 2 * at["target"]),
+            "users": uldp.survey.choosing.users_needed(law, "l1", 2 * at["target"]),
             "tv": forecast.tv,
             "mse": forecast.mse,
             "excess": forecast.mse / limit,
@@ -1091,7 +1091,7 @@ def test_the_regimes_are_those_of_the_package(
             printed, exact = np.array(there[name]) / there["no privacy"].exact
             assert pair == pytest.approx([exact, printed], rel=1e-7)
         if loss == "l2":
-            limit = uldp.limits.saddle(s, k - s, shown["grid"][i]).value / (1 - 1 / k)
+            limit = uldp.beyond.limits.saddle(s, k - s, shown["grid"][i]).value / (1 - 1 / k)
             assert shown["limit"][i] == pytest.approx(limit, rel=1e-9)
     assert (loss == "l1") == (shown["limit"] is False)
     assert_written(said.split("→ 0 is ")[1].split()[0], columns["at"]["uRR"].share)

@@ -9,9 +9,8 @@ from cases import MECHANISMS, domains
 
 import uldp
 from uldp import losses, privacy
-from uldp.privacy import repetition
-from uldp.privacy.repetition import Device, two_layers
-from uldp.survey import plans_for_rounds
+from uldp.survey import plans_for_rounds, repetition
+from uldp.survey.repetition import Device, two_layers
 
 THREE = uldp.Domain(3, sensitive=[0, 1])
 BINARY = uldp.Domain(2, sensitive=[0])

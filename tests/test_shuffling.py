@@ -11,9 +11,9 @@ from scipy import stats
 from scipy.special import gammaln
 
 import uldp
+from uldp.beyond import shuffling
+from uldp.beyond.shuffling import Shuffled
 from uldp.mechanisms.index_reports import IndexReports
-from uldp.privacy import shuffling
-from uldp.privacy.shuffling import Shuffled
 
 CENSUS = uldp.Domain(400, sensitive=range(76))
 SIX = uldp.Domain(6, sensitive=[0, 1, 3, 5])

@@ -23,11 +23,13 @@ FILES = {
     for path in (ROOT / "uldp").rglob("*.py")
 }
 PACKAGES = {name.removesuffix(".__init__") for name in FILES if name.endswith(".__init__")}
+EXEMPT = {"uldp.__init__", "uldp._names", "uldp.mechanisms.__init__"}
+"""The face, the names that others define, and the list of kinds."""
 OPTIONAL = ("dask", "distributed", "joblib", "matplotlib", "pandas", "pyarrow", "randomgen")
 
 
 def imported(tree: ast.AST) -> set[str]:
-    """The files of the package that an import names, by module or by what is taken from it."""
+    """The files that an import names, also as a string, by module or by what is taken from it."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -35,6 +37,8 @@ def imported(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             parts = {f"{node.module}.{alias.name}" for alias in node.names}
             names |= (parts & FILES.keys() | parts & PACKAGES) or {node.module}
+        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+            names |= {word.value for word in node.args if isinstance(word, ast.Constant)}
     return (names & FILES.keys()) | {f"{name}.__init__" for name in names & PACKAGES}
 
 
@@ -61,28 +65,30 @@ def levels() -> dict[str, int]:
     return drawn
 
 
-def test_the_picture_has_every_file_of_the_two_folders_that_it_lists():
+def test_the_picture_has_every_file_of_the_folders_that_it_lists():
     drawn = levels()
-    for folder in ("mechanisms", "_numerics"):
+    for folder in ("mechanisms", "beyond", "inference", "_numerics"):
         files = {path.stem for path in (ROOT / "uldp" / folder).glob("*.py")} - {"__init__"}
         assert files <= drawn.keys()
 
 
 def test_imports_run_downwards_in_the_picture():
     drawn = levels()
-    level = {name: drawn[name.split(".")[1]] for name in FILES if name != "uldp.__init__"}
+    level = {name: drawn[name.split(".")[1]] for name in FILES.keys() - EXEMPT}
     for name in level:
-        needed = imported(ast.parse(FILES[name].read_text(encoding="utf-8")))
+        needed = imported(ast.parse(FILES[name].read_text(encoding="utf-8"))) - EXEMPT
         assert all(level[name] <= level[other] for other in needed), name
+        if name.startswith("uldp.inference."):
+            assert not any(other.startswith("uldp.beyond.") for other in needed), name
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "uldp.__init__"])
+@pytest.mark.parametrize("name", sorted(FILES.keys() - EXEMPT))
 def test_nothing_of_the_package_is_imported_inside_a_function_or_for_types_alone(name):
     tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
     inside = (ast.FunctionDef, ast.AsyncFunctionDef, ast.If)
     for node in ast.walk(tree):
         if isinstance(node, inside):
-            assert imported(node) == set()
+            assert imported(node) <= {"uldp.survey.secure"}  # it needs an extra
 
 
 def test_importing_the_library_loads_no_extra_and_no_other_part():

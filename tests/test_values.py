@@ -11,8 +11,8 @@ from cases import MECHANISMS, domains
 from malformed.test_public import CALLS
 
 import uldp
+from uldp.beyond.block_decoder import BlockLaw
 from uldp.likelihood import Evidence
-from uldp.mechanisms.block_decoder import BlockLaw
 from uldp.personalized import TaggedDomain
 from uldp.privacy import Channel, ldp_level
 

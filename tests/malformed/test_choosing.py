@@ -20,7 +20,7 @@ from malformed.table import (
     weights,
     whole,
 )
-from uldp import choosing
+from uldp.survey import choosing
 
 
 def calls_of_choosing() -> list[Call]:

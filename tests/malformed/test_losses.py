@@ -19,7 +19,8 @@ from malformed.table import (
     weights,
     whole,
 )
-from uldp import limits, losses
+from uldp import losses
+from uldp.beyond import limits
 from uldp.paper import garbling, regimes
 
 

@@ -43,7 +43,8 @@ from malformed.table import (
     vector,
     whole,
 )
-from uldp import choosing, likelihood
+from uldp import likelihood
+from uldp.survey import choosing
 
 ALL_SENSITIVE = uldp.RandomizedResponse(DOMAIN, 1.0)
 NEVER_RIGHT = [1j, b"1", {1}, DAY, object()]

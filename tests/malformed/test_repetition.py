@@ -21,8 +21,7 @@ from malformed.table import (
     real,
     whole,
 )
-from uldp.privacy import repetition
-from uldp.survey import plans_for_rounds
+from uldp.survey import plans_for_rounds, repetition
 
 RR_2 = [[0.75, 0.25], [0.25, 0.75]]
 DEVICE = repetition.Device.of(URR)

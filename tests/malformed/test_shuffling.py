@@ -2,7 +2,7 @@
 
 import uldp
 from malformed.table import NOT_MECHANISMS, Call, both_tests, call, real, whole
-from uldp.privacy.shuffling import Shuffled
+from uldp.beyond.shuffling import Shuffled
 
 URR = uldp.UtilityOptimizedRR(uldp.Domain(4, sensitive=[0, 2]), 1.0)
 FEW = Shuffled(URR, 4)

@@ -13,10 +13,10 @@ and so to `uldp.compare`, to surveys and to every test by enumeration.
 from collections.abc import Callable
 from functools import partial
 
+from uldp.beyond.block_design import UtilityOptimizedBlockDesign
+from uldp.beyond.hadamard import UtilityOptimizedHadamard
 from uldp.domain import Domain
 from uldp.mechanisms.base import Mechanism
-from uldp.mechanisms.block_design import UtilityOptimizedBlockDesign
-from uldp.mechanisms.hadamard import UtilityOptimizedHadamard
 from uldp.mechanisms.rappor import Rappor, UtilityOptimizedRappor
 from uldp.mechanisms.response import RandomizedResponse, UtilityOptimizedRR
 

@@ -64,6 +64,11 @@ class UtilityOptimizedRappor(SetReports):
             raise ValueError(f"theta must be at least {LEAST_THETA}, got {theta}")
         set_fields(self, theta=theta)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the paper's θ as such, for which versions before 2.0.0 kept its number, too."""
+        is_papers = state.get("_chosen", 0) is None
+        super().__setstate__(state | {"theta": None} if is_papers else state)
+
     @property
     def log_odds(self) -> float:
         """ln(θ/(1-θ)), which tells θ from 1 at every ε."""

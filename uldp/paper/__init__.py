@@ -5,15 +5,13 @@ paper. Two parts need an extra, and are imported when they are asked for:
 `uldp.paper.experiments`, what Section 6 measures, and `uldp.paper.figures`, the book's pictures.
 """
 
-from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from uldp._names import found as _found
 from uldp.paper import datasets, garbling, regimes
 
 __all__ = ["datasets", "garbling", "regimes"]
 
 
 def __getattr__(name: str) -> _Any:
-    if name in ("experiments", "figures"):
-        return _import_module(f"uldp.paper.{name}")
-    raise AttributeError(f"module 'uldp.paper' has no attribute {name!r}")
+    return _found("uldp.paper", name)

@@ -17,7 +17,9 @@ truth to compare it with, and `posterior` what reports tell about one user's sec
 >>> report = alice.privatize("elm street", rng=secure.generator())
 """
 
-from uldp.personalized.answers import PersonalizedTotal, summary, total
+from typing import Any as _Any
+
+from uldp._names import found as _found
 from uldp.personalized.collector import JointLaw, LossTerms, PersonalizedEstimate, estimate
 from uldp.personalized.population import SecretMaps
 from uldp.personalized.secrecy import posterior
@@ -38,3 +40,11 @@ __all__ = [
     "summary",
     "total",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    return _found("uldp.personalized", name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -13,7 +13,7 @@ from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, set_fields
 from uldp.domain import PerValue, per_value
 from uldp.likelihood import Evidence
-from uldp.mechanisms import Mechanism
+from uldp.mechanisms.base import Mechanism
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
 from uldp.tallies import Tally
 

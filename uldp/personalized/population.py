@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, set_fields
-from uldp.mechanisms import Mechanism
-from uldp.mechanisms.base import Seed
+from uldp.mechanisms.base import Mechanism, Seed
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
 from uldp.personalized.users import secret_tags
 from uldp.tallies import Tally

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics import checks
 from uldp._numerics.packed import PackedSets
 from uldp.domain import PerValue, per_value
-from uldp.mechanisms import Mechanism
+from uldp.mechanisms.base import Mechanism
 from uldp.personalized.tagged import tagged_domain
 
 __all__ = ["posterior"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from uldp._numerics import checks
 from uldp._numerics.fields import set_fields
 from uldp.domain import Domain
-from uldp.mechanisms import Mechanism
+from uldp.mechanisms.base import Mechanism
 
 __all__ = ["OTHERS", "TaggedDomain", "tagged_domain"]
 

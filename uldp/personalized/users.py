@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from uldp._numerics import checks
 from uldp._numerics.fields import set_fields
 from uldp.domain import Domain
-from uldp.mechanisms import Mechanism
-from uldp.mechanisms.base import Seed
+from uldp.mechanisms.base import Mechanism, Seed
 from uldp.personalized.tagged import OTHERS, TaggedDomain, tagged_domain
 
 __all__ = ["PersonalizedMechanism", "secret_tags"]

@@ -9,6 +9,9 @@ nothing: in particular, they need not be invertible.
 `empirical_level` judges code by its reports alone.
 """
 
+from typing import Any as _Any
+
+from uldp._names import found as _found
 from uldp.privacy.composition import (
     compose,
     compose_repeatedly,
@@ -16,7 +19,6 @@ from uldp.privacy.composition import (
     postprocess,
     preserves_data_types,
 )
-from uldp.privacy.empirical import EmpiricalLevel, empirical_level
 from uldp.privacy.levels import (
     Audit,
     Channel,
@@ -28,8 +30,6 @@ from uldp.privacy.levels import (
     uldp_level,
 )
 from uldp.privacy.osldp import Decomposition, decompose
-from uldp.privacy.repetition import Device, two_layers
-from uldp.privacy.shuffling import Bounds, Shuffled
 
 __all__ = [
     "Audit",
@@ -54,3 +54,11 @@ __all__ = [
     "two_layers",
     "uldp_level",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    return _found("uldp.privacy", name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,9 +7,9 @@ an extra: `uldp.survey.secure`, random numbers for real answers, and `uldp.surve
 in files on many machines.
 """
 
-from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from uldp._names import found as _found
 from uldp.survey import attacks, wire
 from uldp.survey.plans import Plan, plans_for_rounds
 from uldp.survey.surveys import Reading, Survey, Tallies, schema
@@ -18,6 +18,4 @@ __all__ = ["Plan", "Reading", "Survey", "Tallies", "attacks", "plans_for_rounds"
 
 
 def __getattr__(name: str) -> _Any:
-    if name in ("parquet", "secure"):
-        return _import_module(f"uldp.survey.{name}")
-    raise AttributeError(f"module 'uldp.survey' has no attribute {name!r}")
+    return _found("uldp.survey", name)

@@ -10,7 +10,7 @@ from uldp._numerics import checks
 from uldp.domain import Domain, PerValue
 from uldp.losses import LOSSES, Loss, l1_loss, l2_loss, worst_case
 from uldp.mechanisms import MECHANISMS, Mechanism
-from uldp.privacy.repetition import Keep
+from uldp.survey.repetition import Keep
 
 __all__ = ["Plan", "plans_for_rounds"]
 
@@ -37,7 +37,7 @@ class Plan:
     users : int
         How many users answer each survey.
     keeps : {"nothing", "first"}
-        What the device keeps between the surveys (see `uldp.privacy.repetition.KEEPS`).
+        What the device keeps between the surveys (see `uldp.survey.repetition.KEEPS`).
     total : float
         The level over all sequences of answers, `reports` times the mechanism's ε.
     loss : float

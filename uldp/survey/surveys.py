@@ -23,7 +23,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -250,8 +249,11 @@ class Survey:
         held = mechanism.domain._of_labels(answer, "answer", secret=True)
         if held.ndim:
             raise TypeError(f"answer must be one label, got an array of {held.size}")
-        coins = import_module("uldp.survey.secure").generator() if rng is None else rng
-        return self.message(question, mechanism.privatize(held, coins, indices=True))
+        if rng is None:
+            from uldp.survey import secure  # it needs an extra
+
+            rng = secure.generator()
+        return self.message(question, mechanism.privatize(held, rng, indices=True))
 
     def message(self, question: str, reports: ArrayLike) -> bytes:
         """Return a message that holds reports.

@@ -47,9 +47,9 @@ from scipy.special import gammaln
 from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
+from uldp.beyond.block_design import UtilityOptimizedBlockDesign
+from uldp.beyond.hadamard import UtilityOptimizedHadamard
 from uldp.mechanisms.base import Mechanism
-from uldp.mechanisms.block_design import UtilityOptimizedBlockDesign
-from uldp.mechanisms.hadamard import UtilityOptimizedHadamard
 from uldp.mechanisms.rappor import UtilityOptimizedRappor
 from uldp.mechanisms.response import UtilityOptimizedRR
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics.fields import Frozen, lock_arrays
-from uldp.limits import clipped_root
-from uldp.mechanisms.outcome_decoder import Masses, OutcomeDecoder, Outcomes
+from uldp.beyond.limits import clipped_root
+from uldp.beyond.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 
 __all__ = ["BlockDecoder", "BlockLaw", "best_mass"]
 

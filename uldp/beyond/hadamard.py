@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics.bits import bernoulli
 from uldp._numerics.chunks import chunks
 from uldp._numerics.packed import PackedSets
+from uldp.beyond.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Names
 from uldp.mechanisms.index_reports import IndexReports
-from uldp.mechanisms.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 from uldp.tallies import Tally
 
 __all__ = ["UtilityOptimizedHadamard"]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
+from uldp.beyond.limits import fundamental_limit
 from uldp.domain import Domain, PerValue, Weights
-from uldp.limits import fundamental_limit
 from uldp.losses import LOSSES, Loss, total_variance
 from uldp.mechanisms import MECHANISMS, Make, Mechanism
 

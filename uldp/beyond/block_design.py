@@ -13,15 +13,15 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uldp import limits
 from uldp._numerics import checks
 from uldp._numerics.bits import bernoulli
 from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
 from uldp._numerics.subsets import column_counts, random_subsets
+from uldp.beyond import limits
+from uldp.beyond.block_decoder import BlockDecoder, BlockLaw, best_mass
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Names
-from uldp.mechanisms.block_decoder import BlockDecoder, BlockLaw, best_mass
 from uldp.mechanisms.set_reports import SetReports
 from uldp.tallies import Tally
 
