@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from os import PathLike, urandom
+from os import PathLike
 from typing import Any
 from uuid import uuid4
 
@@ -52,7 +52,7 @@ Counts = dict[str, tuple[int, NDArray[np.int64]]]
 
 
 def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPath) -> None:
-    """Write reports about a question into a new Parquet file, in an order drawn by lot.
+    """Write reports about a question into a new Parquet file.
 
     Parameters
     ----------
@@ -61,7 +61,8 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
     question : str
         The name of the question.
     reports : array_like
-        What the question's mechanism made of answers, one report or many.
+        What the question's mechanism made of answers, one report or many. The file has them sorted
+        by their bytes, so that it does not tell in which order they came.
     path : path
         The file, whose name ends with ".parquet"; it must not exist yet.
 
@@ -76,18 +77,17 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
     if target.suffix != SUFFIX:
         raise ValueError(f"path must end with {SUFFIX!r}, got {str(path)!r}")
     schema = _schema(survey, question)
-    rows = wire_rows(survey.questions[question], reports)
-    lots = np.frombuffer(urandom(8 * len(rows)), np.uint64)
-    rows = rows[lots.argsort()]
+    width = wire_dtype(survey.questions[question]).itemsize
+    rows = np.ascontiguousarray(wire_rows(survey.questions[question], reports))
+    rows.view(f"V{width}").sort(axis=0)
     column = pa.Array.from_buffers(schema.field(COLUMN).type, len(rows), [None, pa.py_buffer(rows)])
     table = pa.table([column], schema=schema)
-    width = max(1, wire_dtype(survey.questions[question]).itemsize)
     with target.open("xb") as file:
         try:
             parquet.write_table(
                 table,
                 file,
-                row_group_size=BYTES_OF_GROUP // width or 1,
+                row_group_size=max(1, BYTES_OF_GROUP // width),
                 use_dictionary=rows.ndim == 1,
                 compression="none",
                 write_page_checksum=True,
