@@ -114,6 +114,7 @@ def test_the_face_of_the_package_has_what_it_lists():
         ("survey.secure", "randomgen", "secure"),
         ("survey.parquet", "pyarrow", "dask"),
         ("paper.figures", "matplotlib", "figures"),
+        ("paper.verify", "sympy", "book"),
     ],
 )
 def test_what_is_missing_names_its_extra(module, package, extra):

@@ -24,6 +24,7 @@ FOUND = {
     "uldp.paper": {
         "experiments": "uldp.paper.experiments",
         "figures": "uldp.paper.figures",
+        "verify": "uldp.paper.verify",
     },
     "uldp.personalized": {
         "PersonalizedTotal": "uldp.inference.answers",

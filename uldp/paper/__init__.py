@@ -1,8 +1,9 @@
 """The paper's data, experiments and figures, and what only they need.
 
 `datasets` has the data, and `regimes` Tables 3 and 4; `garbling` belongs to a chapter beyond the
-paper. Two parts need an extra, and are imported when they are asked for:
-`uldp.paper.experiments`, what Section 6 measures, and `uldp.paper.figures`, the book's pictures.
+paper. Three parts need an extra, and are imported when they are asked for:
+`uldp.paper.experiments`, what Section 6 measures, `uldp.paper.figures`, the book's pictures, and
+`uldp.paper.verify`, which tries what the chapters derive.
 """
 
 from typing import Any as _Any
