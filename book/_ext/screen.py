@@ -145,6 +145,14 @@ def source(caption: nodes.Element) -> None:
             return
 
 
+def gather_rest(caption: nodes.Element) -> None:
+    """Make one part of what follows the finding: on a phone the picture stands between them."""
+    if caption.children and isinstance(caption[0], nodes.strong):
+        rest = nodes.inline("", "", *caption[1:], classes=["rest"])
+        caption.children = [caption[0]]
+        caption += rest
+
+
 class Screen(SphinxPostTransform):
     """Order what a page shows."""
 
@@ -170,6 +178,7 @@ class Screen(SphinxPostTransform):
             for caption in figure.findall(nodes.caption):
                 lead(caption)
                 source(caption)
+                gather_rest(caption)
 
     def begin(self, page: nodes.Element) -> None:
         """Let a page begin with its question and its first picture."""
