@@ -1,8 +1,9 @@
 """A chapter shows before it proves: what is shown, what is folded, where its first picture is.
 
-Chapters with exercises are held to it.
+Chapters with exercises are held to it; those that derive in sight, to more.
 """
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 LONGEST_SHOWN, WIDEST_SHOWN = 25, 76
+LONGEST_DERIVATION, WORDS_OF_A_CAPTION = 12, 40
 CHECK = re.compile(r"\b(assert|assert_allclose|assert_array_equal)\b")
 
 
@@ -66,3 +68,60 @@ def test_a_picture_comes_before_the_second_section(chapter):
             break
     text = "\n".join(source(cell) for cell in before if cell["cell_type"] == "markdown")
     assert len(re.findall(r"^## ", text, re.MULTILINE)) <= 1
+
+
+DERIVED = ["l1_losses", "l2_losses"]
+"""Chapters of three beats, derive, verify, draw; a chapter is added here when it is one."""
+
+
+def code(name: str) -> tuple[list[dict], list[dict], list[dict]]:
+    """The cells of a chapter that are shown, in solutions, and folded."""
+    shown, solutions, folds = [], [], []
+    in_solution = False
+    for cell in cells(NOTEBOOKS / f"{name}.ipynb"):
+        if cell["cell_type"] == "markdown":
+            last = re.findall("{solution-(start|end)}", source(cell))[-1:]
+            in_solution = last == ["start"] if last else in_solution
+        else:
+            (folds if folded(cell) else solutions if in_solution else shown).append(cell)
+    return shown, solutions, folds
+
+
+def names(some: list[dict], context: type[ast.expr_context]) -> set[str]:
+    trees = [ast.walk(ast.parse(source(cell))) for cell in some]
+    nodes = [node for tree in trees for node in tree if isinstance(node, ast.Name)]
+    return {node.id for node in nodes if isinstance(node.ctx, context)}
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_shown_cells_run_by_themselves(name, monkeypatch):
+    """In order and in one namespace, without the folded ones, which take none of their names."""
+    shown, solutions, folds = code(name)
+    monkeypatch.chdir(NOTEBOOKS)
+    monkeypatch.syspath_prepend(NOTEBOOKS)
+    namespace = {}
+    for cell in shown + solutions:
+        exec(source(cell), namespace)
+    assert names(folds, ast.Store).isdisjoint(names(shown, ast.Load))
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_a_derivation_is_short_and_plain(name):
+    """No function of its own, and no name put together from parts."""
+    for cell in code(name)[0]:
+        assert len(source(cell).splitlines()) <= LONGEST_DERIVATION
+        nodes = list(ast.walk(ast.parse(source(cell))))
+        assert not [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        keys = [key for node in nodes if isinstance(node, ast.Dict) for key in node.keys]
+        assert not [key for key in keys if isinstance(key, ast.JoinedStr)]
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_captions_are_short_and_editors_fold_what_the_book_folds(name):
+    shown, solutions, folds = code(name)
+    for cell in folds:
+        caption = cell["metadata"]["mystnb"].get("figure", {}).get("caption", "")
+        assert len(caption.split()) <= WORDS_OF_A_CAPTION, caption
+    hidden = [cell["metadata"].get("jupyter", {}) for cell in solutions + folds]
+    assert hidden == [{"source_hidden": True}] * len(hidden)
+    assert not [cell for cell in shown if "jupyter" in cell["metadata"]]

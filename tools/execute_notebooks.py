@@ -15,6 +15,17 @@ METADATA = {
 }
 
 
+def fold(notebook: nbformat.NotebookNode) -> None:
+    """Let editors fold the code that the book folds: behind a line or a figure, and solutions."""
+    solution = False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            ends, starts = "{solution-end}" in cell.source, "{solution-start}" in cell.source
+            solution = starts or (solution and not ends)
+        elif solution or "hide-input" in cell.metadata.get("tags", []):
+            cell.metadata["jupyter"] = {"source_hidden": True}
+
+
 def execute(path: Path) -> None:
     """Run the notebook at `path` in its own folder and store the outputs without timings."""
     notebook = nbformat.read(path, as_version=4)
@@ -29,6 +40,7 @@ def execute(path: Path) -> None:
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+    fold(notebook)
     nbformat.write(notebook, path)
 
 
