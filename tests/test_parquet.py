@@ -102,7 +102,8 @@ def test_a_long_file_is_read_in_parts(tmp_path, monkeypatch):
     reports = law.privatize(np.arange(700), 1, indices=True)
     write_reports(survey, "q", reports, tmp_path / "long.parquet")
     assert pq.read_metadata(tmp_path / "long.parquet").num_row_groups == 3
-    assert parquet._count(survey, str(tmp_path / "long.parquet"), 1)[0]["q"][0] == 700
+    counts, _ = parquet._count(survey, str(tmp_path / "long.parquet"), 1)
+    assert uldp.Tally(law, *counts["q"]) == law.tally(reports)
     path = written(tmp_path / "n.parquet", 1000)
     table = pq.read_table(path)
     rows = pa.array([*table["report"].to_pylist(), 300], pa.uint16())
