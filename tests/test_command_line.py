@@ -21,9 +21,9 @@ import pytest
 
 import uldp
 from uldp import __main__ as command_line, inference, personalized
-from uldp.estimators import FROM_TALLIES, METHODS
 from uldp.survey import commands, wire
 from uldp.survey.surveys import Survey, Tallies
+from uldp.tallies import FROM_TALLIES, METHODS
 
 MOOD = uldp.Domain(["good, or so", "fair", 'so "lala"'], sensitive=["fair"])
 CELLS = uldp.Domain.product(

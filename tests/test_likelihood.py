@@ -13,9 +13,9 @@ import uldp
 from uldp import likelihood
 from uldp._numerics import ascent, passes
 from uldp._numerics.packed import PackedSets
-from uldp.estimators import METHODS
 from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood, water_filling
 from uldp.paper.datasets import census
+from uldp.tallies import METHODS
 
 DOMAIN = uldp.Domain(5, sensitive=[1, 3, 4])
 SHORT = pytest.mark.filterwarnings("ignore:EM stopped")
