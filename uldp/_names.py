@@ -60,6 +60,7 @@ MOVED = {
     "uldp.mechanisms.hadamard": "uldp.beyond.hadamard",
     "uldp.mechanisms.outcome_decoder": "uldp.beyond.outcome_decoder",
     "uldp.mechanisms.registry": "uldp.mechanisms",
+    "uldp.mechanisms.theta": "uldp.beyond.theta",
     "uldp.optimal_theta": "uldp.beyond.theta",
     "uldp.osldp": "uldp.privacy",
     "uldp.paper.optimal_theta": "uldp.beyond.theta",
