@@ -3,6 +3,7 @@
 import ast
 import copy
 import importlib
+import json
 import pickle
 import re
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -89,6 +91,62 @@ def test_nothing_of_the_package_is_imported_inside_a_function_or_for_types_alone
     for node in ast.walk(tree):
         if isinstance(node, inside):
             assert imported(node) <= {"uldp.survey.secure"}  # it needs an extra
+
+
+TOC = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+CHAPTERS = re.findall(r"notebooks/\w+", TOC.split("The paper\n")[1].split("caption:")[0])
+
+
+def beyond_the_paper(code: str) -> set[int]:
+    """Return the lines that import, or reach as an attribute, what the paper does not have."""
+    names: dict[str, object] = {}
+
+    def value(node: ast.expr) -> object:
+        if isinstance(node, ast.Attribute):
+            module = value(node.value)
+            return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
+        return names.get(node.id) if isinstance(node, ast.Name) else None
+
+    def home(found: object) -> str:
+        return str(getattr(found, "__module__", getattr(found, "__name__", "")))
+
+    homes = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Attribute):
+            homes.append((node.lineno, home(value(node))))
+        elif isinstance(node, ast.Import | ast.ImportFrom) and "uldp" in ast.unparse(node):
+            exec(ast.unparse(node), names)
+            homes.append((node.lineno, ast.unparse(node)))
+            for alias in node.names:
+                homes.append((node.lineno, home(names.get(alias.asname or alias.name))))
+    return {line for line, home in homes if re.search(r"\buldp\.(beyond|inference|survey)", home)}
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_of_the_paper_says_why_it_takes_more_than_the_paper_has(name):
+    """In a comment on the line or on the one before it."""
+    cells = json.loads((ROOT / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    lines = ["", *code.splitlines()]
+    for at in beyond_the_paper(code):
+        assert "# " in lines[at] or lines[at - 1].lstrip().startswith("# "), lines[at]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from uldp.survey.choosing import AIMS as aims",
+        "import uldp.beyond as b",
+        "uldp.inference.total()",
+        "uldp.beyond.limits.saddle",
+        "print(uldp.compare())",
+        "[privacy.Shuffled]",
+        "uldp.mechanisms.UtilityOptimizedBlockDesign(1).l2_loss",
+    ],
+)
+def test_what_the_paper_does_not_have_is_found(line):
+    known = "import uldp\nfrom uldp import privacy\nuldp.mechanisms.PAPER, privacy.audit\n"
+    assert beyond_the_paper(known + line) == {4}
 
 
 def test_importing_the_library_loads_no_extra_and_no_other_part():
