@@ -123,7 +123,6 @@ STYLES: dict[str, Look] = {
     "RAPPOR": {"color": "#4E8248", "linestyle": "--"},
     "uRR": {"color": "#6E0F56", "linestyle": "-"},
     "uRAP": {"color": "#0B5327", "linestyle": "-"},
-    "uRAP-best": {"color": "#2B6B3F", "linestyle": ":"},
     "uBD": {"color": INK, "linestyle": "-", "linewidth": 2},
     "uHR": {"color": "#434B57", "linestyle": "-."},
 }
