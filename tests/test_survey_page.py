@@ -858,7 +858,7 @@ def test_each_obstacle_has_its_own_words(tab, service):
     refused = "You cannot answer here. Nothing new was sent. (epsilon must be 5 in all, at most)"
     assert status_of(tab) == refused
     assert any("epsilon" in text for text in complaints)
-    for body, words in (('{"uldp": 3}', "uldp must be the version, 2"), ("?", "must be JSON")):
+    for body, words in (('{"uldp": 4}', "uldp must be the format, 2 or 3"), ("?", "must be JSON")):
         tab.route("**/survey.json", lambda route, _, body=body: route.fulfill(body=body))
         tab.goto(page)
         assert words in status_of(tab)
