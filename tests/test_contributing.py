@@ -1,6 +1,10 @@
 """What CONTRIBUTING says is so: its example is a mechanism, and what it names exists."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -106,6 +110,55 @@ def test_a_posterior_goes_by_the_levels_of_the_values(graded):
         expected = prior * np.array(laws)[:, report]
         found = uldp.personalized.posterior(common, [report], "home", prior, visits)[-1]
         np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-14)
+
+
+NEW_KIND = """
+import json
+import api, jsonschema, numpy as np, survey_vectors, uldp
+from test_client import ask
+from uldp.mechanisms.graded import GradedResponse
+from uldp.paper.figures import curves
+from uldp.survey import schema
+
+answers = uldp.Domain(["a", "b", "c"], ["a", "b"])
+for levels in ((), (0.5, 1.0)):
+    survey = uldp.Survey("new", {"q": GradedResponse(answers, 1.0, levels)})
+    text = survey.to_json()
+    jsonschema.validate(json.loads(text), schema())
+    assert uldp.Survey.from_json(text) == survey
+    messages = [survey.privatize("q", answer) for answer in 50 * ["a", "c"]]
+    tally = survey.read(messages).tallies["q"]
+    assert tally.n == 100
+    assert np.isclose(tally.estimate("norm_sub").sum(), 1)
+    (wrong,) = ask("refusedSurveys", [text])
+    assert wrong["message"].startswith("questions[0].mechanism must be one of RR, ")
+    wrong = json.loads(text.replace("levels", "sizes"))
+    assert not jsonschema.Draft202012Validator(schema()).is_valid(wrong)
+assert "\\ngraded " in str(uldp.compare(answers, 1.0, 1000))
+x = np.array([1, 2])
+lines = curves({"": {name: (x, x) for name in ("graded", "RR")}})[0].lines
+assert len({line.get_linestyle() + line.get_color() for line in lines}) == 2
+assert "| graded | `GradedResponse` | `levels` | A report speaks" in api.mechanisms()
+(of_kind,) = [one for one in survey_vectors.vectors()["surveys"] if "graded" in one["text"]]
+assert len(of_kind["questions"]) > 9
+"""
+
+
+def test_the_first_two_steps_make_the_example_a_kind_of_its_own(tmp_path):
+    """In a copy of the package: its file, and its line in the list."""
+    shutil.copytree(ROOT / "uldp", tmp_path / "uldp", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = tmp_path / "uldp" / "mechanisms"
+    imports = (folder / "response.py").read_text(encoding="utf-8").split("__all__")[0]
+    (folder / "graded.py").write_text(imports + CODE, encoding="utf-8")
+    text = (folder / "__init__.py").read_text(encoding="utf-8")
+    text = text.replace(
+        "    UtilityOptimizedHadamard,\n)", "    UtilityOptimizedHadamard,\n    GradedResponse,\n)"
+    )
+    text = text.replace("\n__all__", "from uldp.mechanisms.graded import GradedResponse\n\n__all__")
+    (folder / "__init__.py").write_text(text, encoding="utf-8")
+    beside = (tmp_path, ROOT / "tools", ROOT / "book" / "_ext", ROOT / "tests")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, beside))}
+    subprocess.run([sys.executable, "-c", NEW_KIND], cwd=tmp_path, env=environment, check=True)
 
 
 @pytest.mark.parametrize("kind", [IndexReports, SetReports])

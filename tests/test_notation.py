@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import uldp
-from uldp.mechanisms import KINDS
 from uldp.personalized import JointLaw, PersonalizedMechanism, TaggedDomain, estimate
 
 PAGE = (Path(__file__).parents[1] / "book" / "notation.md").read_text(encoding="utf-8")
@@ -107,9 +106,3 @@ def test_levels_and_parameters_are_those_of_the_page() -> None:
     for shown, mech in ((c1 - c2, uldp.UtilityOptimizedRR), (1 - d2, uldp.UtilityOptimizedRappor)):
         assert np.isclose(mech(dom, EPSILON).revealed_share, shown, rtol=1e-12)
     assert np.isclose(1 - s * c2, c1 - c2)
-
-
-def test_the_mechanisms_have_these_names() -> None:
-    listed = PAGE.split(":name: tab-notation-names\n")[1].split("\n```\n")[0]
-    names = re.findall(r"`(\w+)`", listed)
-    assert {getattr(uldp, name) for name in names} == set(KINDS)

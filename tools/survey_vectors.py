@@ -40,64 +40,49 @@ PLACES = uldp.Domain(["park", "clinic", "elm street", "oak street"], sensitive=[
 
 
 def surveys() -> list[str]:
-    """Return the texts of surveys with every mechanism, and of some at the edges of the format."""
+    """Return the texts of surveys of each kind, and of some at the edges of the format."""
     ubd, rappor, urap = (
         uldp.UtilityOptimizedBlockDesign,
         uldp.Rappor,
         uldp.UtilityOptimizedRappor,
     )
     urr, rr, uhr = uldp.UtilityOptimizedRR, uldp.RandomizedResponse, uldp.UtilityOptimizedHadamard
-    three = uldp.Domain(7, sensitive=[1, 4, 6])
-    each = {
+    tagged, three = TaggedDomain(PLACES, ["home", "others"]), uldp.Domain(7, sensitive=[1, 4, 6])
+    wide, wider = uldp.Domain(300, range(0, 300, 27)), uldp.Domain(300, range(4, 17))
+    several = {
         "RR": rr(MOOD, 1.0),
         "uRR": urr(MOOD, 1.0),
+        "uRR, 256 values": urr(uldp.Domain(256, [3]), 1.0),
         "RAPPOR": rappor(MOOD, 1.0),
         "RAPPOR, θ = 1/2": rappor(MOOD, 1.0, 0.5),
         "uRAP": urap(MOOD, 1.0),
         "uRAP, θ = 1/10": urap(MOOD, 0.7, 0.1),
         "uRAP, θ = 9/10": urap(MOOD, 0.7, 0.9),
         "uRAP, best θ": urap(three, 1.0, best_theta(urap(three, 1.0))),
-        "uBD, size 1": ubd(MOOD, 1.0, 1),
-        "uBD, size 2": ubd(three, 1.0, 2),
-        "uBD, sizes 1 and 2": ubd(three, 0.5, {1: 0.3, 2: 0.7}),
-        "uBD, sizes 1 to 3": ubd(three, 2.0, {1: 0.25, 2: 0.5, 3: 0.25}),
-        "uBD, best sizes": ubd(three, 1.0),
-        "uHR, 2 sensitive values": uhr(MOOD, 1.0),
-        "uHR, 3 sensitive values": uhr(three, 0.5),
-    }
-    tagged = TaggedDomain(PLACES, ["home", "others"])
-    numbers = TaggedDomain(uldp.Domain([30, 10, 20], sensitive=[]), ["work"])
-    personalized = {
-        "RR": rr(tagged, 1.0),
-        "uRR": urr(tagged, 1.0),
-        "RAPPOR": rappor(tagged, 0.5),
-        "uRAP": urap(tagged, 0.5, 0.5),
-        "uBD": ubd(tagged, 0.5, {1: 0.5, 2: 0.5}),
-        "uHR": uhr(tagged, 0.5),
-        "numbers": urr(numbers, 1.0),
-    }
-    one, none = uldp.Domain(1), uldp.Domain(["a", "b", "c"])
-    every, single = uldp.Domain(9, range(9)), uldp.Domain([-(2**53) + 1, 2**53 - 1], [2**53 - 1])
-    kinds = (rr, urr, rappor, urap, ubd, uhr)
-    edges = {
-        **{f"{kind.__name__}, k = 1": kind(one, 1.0) for kind in kinds},
-        **{f"{kind.__name__}, s = 0": kind(none, 1.0) for kind in kinds},
-        **{f"{kind.__name__}, s = 1": kind(single, 1.0) for kind in kinds},
-        **{f"{kind.__name__}, s = k": kind(every, 1.0) for kind in (urr, urap, ubd, uhr)},
-        **{f"{kind.__name__}, ε small": kind(MOOD, 1e-9) for kind in (urr, urap, uhr)},
-        **{f"{kind.__name__}, ε large": kind(MOOD, 500.0) for kind in (urr, rappor, urap, uhr)},
-        "uBD, ε large": ubd(MOOD, 500.0, 1),
         "uRAP, θ small": urap(MOOD, 1.0, 1e-80),
         "uRAP, θ near 1": urap(MOOD, 40.0, 1 - 2**-53),
+        "uRAP, tags": urap(tagged, 0.5, 0.5),
+        "uBD, size 1": ubd(MOOD, 1.0, 1),
+        "uBD, size 1, ε large": ubd(MOOD, 500.0, 1),
+        "uBD, size 2": ubd(three, 1.0, 2),
+        "uBD, sizes 1 and 2": ubd(three, 0.5, {1: 0.3, 2: 0.7}),
+        "uBD, sizes 1 and 2, tags": ubd(tagged, 0.5, {1: 0.5, 2: 0.5}),
+        "uBD, sizes 1 to 3": ubd(three, 2.0, {1: 0.25, 2: 0.5, 3: 0.25}),
+        "uBD, sizes 3 and 4": ubd(wider, 1.0, {3: 0.125, 4: 0.875}),
+        "uHR, 2 sensitive values": uhr(MOOD, 1.0),
+        **{f"{kind.wire_name}, ε small": kind(MOOD, 1e-9) for kind in (urr, urap, uhr)},
     }
-    wide, wider = uldp.Domain(300, range(0, 300, 27)), uldp.Domain(300, range(4, 17))
-    large = {
-        "RR": rr(wide, 1.0),
-        "uRR, 256 values": urr(uldp.Domain(256, [3]), 1.0),
-        "uRAP": urap(wide, 1.0),
-        "RAPPOR": rappor(wide, 1.0),
-        "uBD": ubd(wider, 1.0, {3: 0.125, 4: 0.875}),
-        "uHR": uhr(wide, 1.0),
+    examples = {
+        "s = 2": (MOOD, 1.0),
+        "s = 2, ε large": (MOOD, 500.0),
+        "s = 3": (three, 0.5),
+        "k = 1": (uldp.Domain(1), 1.0),
+        "s = 0": (uldp.Domain(["a", "b", "c"]), 1.0),
+        "s = 1": (uldp.Domain([-(2**53) + 1, 2**53 - 1], [2**53 - 1]), 1.0),
+        "s = k": (uldp.Domain(9, range(9)), 1.0),
+        "300 values": (wide, 1.0),
+        "tags": (tagged, 0.5),
+        "tags, numbers": (TaggedDomain(uldp.Domain([30, 10, 20], sensitive=[]), ["work"]), 1.0),
     }
     huge = {
         "uRR, 65536 values": urr(uldp.Domain(65_536, [5]), 1.0),
@@ -110,10 +95,11 @@ def surveys() -> list[str]:
     once = {"keep": "first", "rounds": 12}
     often = {"keep": "nothing", "rounds": 12, "reports": 3}
     named: list[tuple[Any, ...]] = [
-        ("every mechanism", each),
-        ("personalized", personalized),
-        ("edges", edges),
-        ("large", large),
+        ("several mechanisms", several),
+        *(
+            (f"every {name}", {where: kind(*given) for where, given in examples.items()})
+            for name, kind in survey_file.KIND_OF_NAME.items()
+        ),
         *((name, {name: mechanism}) for name, mechanism in huge.items()),
         (
             "product, with names such as __proto__ and 7",
@@ -155,11 +141,15 @@ def chosen_reports(mechanism: Mechanism) -> np.ndarray[Any, Any]:
         bits = sum(1 << member for member in members).to_bytes(-(-s // 8), "little")
         rest = wire.wire_dtype(mechanism).itemsize - len(bits)
         reports.append([*bits, *revealed.to_bytes(rest, "little")])
-    return np.array(reports)
+    rows = np.array(reports)
+    return rows[mechanism.possible(rows)]
 
 
 def decisions(mechanism: Mechanism) -> Any:
-    """Return the probabilities of a device's decisions, each with its complement."""
+    """Return the probabilities of a device's decisions, each with its complement.
+
+    None for a kind of which the page does not say how a device draws.
+    """
     shrink, growth = float(np.exp(-mechanism.epsilon)), float(-np.expm1(-mechanism.epsilon))
     s = mechanism.sensitive.size
     if isinstance(mechanism, uldp.UtilityOptimizedBlockDesign):
@@ -176,7 +166,7 @@ def decisions(mechanism: Mechanism) -> Any:
                 }
             )
         return found
-    if isinstance(mechanism, SetReports):
+    if isinstance(mechanism, uldp.UtilityOptimizedRappor):
         decoder, found = mechanism.decoder, {}
         if s:
             x = mechanism.sensitive[0]
@@ -186,6 +176,8 @@ def decisions(mechanism: Mechanism) -> Any:
             x = mechanism.nonsensitive[0]
             found["shown"] = [float(decoder.true_support[x]), float(decoder.not_true_support[x])]
         return found
+    if not isinstance(mechanism, uldp.UtilityOptimizedRR | uldp.UtilityOptimizedHadamard):
+        return None
     drawn = 2 if isinstance(mechanism, uldp.UtilityOptimizedHadamard) else s
     total = growth + drawn * shrink
     return {"replaced": [drawn * shrink / total, growth / total]} if s else {}
@@ -475,7 +467,7 @@ def refused_messages(texts: list[str]) -> list[dict[str, Any]]:
             (right[:i] + bytes([right[i] ^ 1]) + right[i + 1 :], Reason.CORRUPT)
             for i in (6, 20, 48, 53)
         ),
-        (other.message("uRR", 0), Reason.FOREIGN),
+        (other.message("s = 2", 0), Reason.FOREIGN),
         (forged(b"\0\0", question=len(survey.questions)), Reason.QUESTION),
         (forged(b"\0", width=1), Reason.QUESTION),
         (forged(b"", width=0), Reason.QUESTION),

@@ -1,5 +1,7 @@
 """The pages of the API: ``{module} NAME`` is a table of the public names, and then each of them.
 
+``{mechanisms}`` is a table of the kinds of mechanism.
+
 A bar in a docstring, as in |X_S|, is no substitution; fields of named tuples are left out.
 """
 
@@ -7,18 +9,40 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import fields
 from importlib import import_module
 from typing import Any, get_origin
 
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 
+from uldp.mechanisms import KINDS
+
 MODULE = re.compile(r"^```\{module\} ([\w.]+)\n```$", re.M)
+MECHANISMS = "```{mechanisms}\n```\n"
+OF_ALL = ("domain", "epsilon")
 
 
 def expand(app: Sphinx, page: str, source: list[str]) -> None:
-    """Write what a module holds in the place of its name."""
+    """Write what a module holds in the place of its name, and the table of mechanisms."""
     source[0] = MODULE.sub(lambda found: contents(found[1]), source[0])
+    source[0] = source[0].replace(MECHANISMS, mechanisms())
+
+
+def mechanisms() -> str:
+    """Return a table of the kinds of mechanism with their parameters beside domain and ε."""
+    rows = []
+    for kind in KINDS:
+        own = [f"`{field.name}`" for field in fields(kind) if field.name not in OF_ALL]
+        about = described(kind.__module__, kind.__name__)
+        rows.append(f"| {', '.join(kind.names)} | `{kind.__name__}` | {', '.join(own)} | {about} |")
+    table = "\n".join(rows)
+    return (
+        "```{table} The mechanisms, by their names in tables and figures\n"
+        ":name: tab-notation-names\n\n"
+        "| Name | Code | Parameters beside `dom` and `epsilon` | What it is |\n"
+        f"|---|---|---|---|\n{table}\n```\n"
+    )
 
 
 def contents(name: str) -> str:

@@ -221,8 +221,9 @@ def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
     name = _text(entry["name"], f"{where}.name")
     domain = _domain(entry, where)
     given = {key: entry[key] for key in own & entry.keys()}
+    given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
     if "sizes" in given:
-        given["sizes"] = _sizes(given["sizes"], f"{where}.sizes")
+        given["sizes"] = _sizes(entry["sizes"], f"{where}.sizes")
     if "theta" in given and not _is_number(given["theta"]):
         raise ValueError(f"{where}.theta must be a number, got {excerpt(given['theta'])}")
     try:

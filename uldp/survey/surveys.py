@@ -697,6 +697,19 @@ def schema() -> dict[str, Any]:
     """
     path = files("uldp.survey") / "survey.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    question = found["$defs"]["question"]
+    of_all = question["properties"].keys() - set().union(*survey_file.OWN_FIELDS.values())
+    question["properties"]["mechanism"] = {"enum": [*survey_file.KIND_OF_NAME]}
+    question["allOf"] = [
+        {
+            "if": {"properties": {"mechanism": {"const": kind.wire_name}}},
+            "then": {
+                "required": sorted(own - survey_file.OPTIONAL),
+                "propertyNames": {"enum": sorted(of_all | own)},
+            },
+        }
+        for kind, own in survey_file.OWN_FIELDS.items()
+    ]
     return found
 
 
