@@ -13,7 +13,7 @@ const [MOST_QUESTIONS, MOST_COUNTS, MOST_ROUNDS, WORD] = [2 ** 16, 2 ** 17, 1000
 const [WORDS_AT_ONCE, SURE_WORDS, MOST_BYTES] = [16, 2, 2 ** 21];
 const QUESTION_KEYS = ["name", "labels", "sensitive", "mechanism", "epsilon"];
 const MECHANISMS = ["RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"];
-const FRACTIONS = ["epsilon", "theta"];
+const WHOLE = ["uldp", "labels", "sensitive", "sizes", "rounds", "reports"];
 const ONCE = { keep: "first", rounds: 1, reports: 1 };
 const NOT_IN_TEXT =
   /[\p{Cc}\p{Cs}\p{NChar}\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffc\u{e0000}-\u{e007f}]/u;
@@ -495,7 +495,7 @@ function checkSpelling(text, where) {
       inner.keys.add(inner.key);
     } else if (/^-?\d.*[.e]/i.test(token)) {
       const isWeight = inner.key === "sizes" && inner.place === 1;
-      if (!isWeight && !FRACTIONS.includes(inner.key)) {
+      if (!isWeight && WHOLE.includes(inner.key)) {
         throw refusal(where, "JSON whose whole numbers have no point and no exponent");
       }
     }
