@@ -136,8 +136,8 @@ for levels in ((), (0.5, 1.0)):
     assert not jsonschema.Draft202012Validator(schema()).is_valid(wrong)
 assert "\\ngraded " in str(uldp.compare(answers, 1.0, 1000))
 x = np.array([1, 2])
-lines = curves({"": {name: (x, x) for name in ("graded", "RR")}})[0].lines
-assert len({line.get_linestyle() + line.get_color() for line in lines}) == 2
+(panel,) = curves({"": {name: (x, x) for name in ("graded", "RR")}}, "n", "TV")
+assert len({(line.get_linestyle(), line.get_color()) for line in panel.lines}) == 2
 assert "| graded | `GradedResponse` | `levels` | A report speaks" in api.mechanisms()
 (of_kind,) = [one for one in survey_vectors.vectors()["surveys"] if "graded" in one["text"]]
 assert len(of_kind["questions"]) > 9
