@@ -195,8 +195,8 @@ def test_a_data_frame_holds_the_answers_to_a_product():
 
 def test_estimates_with_labels():
     p = np.array([0.5, 0.25, 0.25])
-    series = DOMAIN.labelled(p, "share")
-    pd.testing.assert_series_equal(series, pd.Series(p, index=["a", "b", "c"], name="share"))
+    series = DOMAIN.labelled(p)
+    pd.testing.assert_series_equal(series, pd.Series(p, index=["a", "b", "c"]))
     cells = CELLS.labelled(np.arange(24))
     assert cells.index.names == ["age", "drug", "doses"]
     assert cells["50+", "none", 5] == CELLS.indices("50+, none, 5")

@@ -118,15 +118,13 @@ class Domain(Frozen):
         """The number k of values."""
         return len(self.labels)
 
-    def labelled(self, vector: PerValue, name: str | None = None) -> Any:
+    def labelled(self, vector: PerValue) -> Any:
         """Return a number for each value, such as an estimate, as a pandas Series with the labels.
 
         Parameters
         ----------
         vector : (k,) array_like, or mapping or Series by label
             The numbers.
-        name : str, optional
-            The name of the series.
 
         Returns
         -------
@@ -139,15 +137,13 @@ class Domain(Frozen):
             If pandas is not installed.
         """
         numbers = checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
-        if name is not None:
-            checks.instance(name, "name", str)
         try:
             pandas = import_module("pandas")
         except ModuleNotFoundError as missing:
             raise ModuleNotFoundError(
                 'Domain.labelled needs the package pandas, of the extra "tables"'
             ) from missing
-        return pandas.Series(numbers, index=self._index(pandas), name=name)
+        return pandas.Series(numbers, index=self._index(pandas))
 
     def _index(self, pandas: Any, name: str | None = None) -> Any:
         return pandas.Index(self.labels, name=name)

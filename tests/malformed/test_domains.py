@@ -8,7 +8,6 @@ from malformed.table import (
     HUGE,
     NOT_DOMAINS,
     NOT_LABELS,
-    NOT_STRINGS,
     Call,
     K,
     both_tests,
@@ -49,7 +48,7 @@ def calls_of_domains() -> list[Call]:
         call(domain, values=([*"abcde"], not_labels), sensitive=(["a"], not_sensitive)),
         call(DOMAIN.indices, values=(["a"], NOT_LABELS)),
         call(DOMAIN.indices, values=(["a"], NOT_LABELS), secret=(True, [])),
-        call(DOMAIN.labelled, vector=([1, 2, 3, 4, 5], vector(K, 1)), name=(..., NOT_STRINGS[1:])),
+        call(DOMAIN.labelled, vector=([1, 2, 3, 4, 5], vector(K, 1))),
         call(
             domain.product,
             sensitive=(..., not_cells),
