@@ -7,7 +7,6 @@ from malformed.table import (
     NOT_ARRAYS,
     NOT_DOMAINS,
     NOT_FLAGS,
-    NOT_LOSSES,
     NOT_MECHANISMS,
     NOT_STOCHASTIC,
     NOT_STRINGS,
@@ -16,7 +15,6 @@ from malformed.table import (
     K,
     both_tests,
     call,
-    distribution,
     mask,
     real,
     whole,
@@ -36,15 +34,12 @@ NOT_ANSWERS = [
 def calls_of_repeated() -> list[Call]:
     surveys = (2, [*whole(0, -1), 100, 2**62])
     changes = (1, whole(-1, optional=True))
-    domain, p = (DOMAIN, NOT_DOMAINS), (..., distribution(K, optional=True))
     planned = {
-        "domain": domain,
+        "domain": (DOMAIN, NOT_DOMAINS),
         "total": (1.0, real(0, -1, 1e-9, 501)),
         "surveys": (4, [*whole(0, -1), 1001]),
         "n": (1000, whole(0, -1)),
-        "loss": ("l2", NOT_LOSSES),
         "fixed": (False, NOT_FLAGS),
-        "p": p,
     }
     return [
         call(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from uldp._numerics import checks
-from uldp.domain import Domain, PerValue
-from uldp.losses import LOSSES, Loss, l1_loss, l2_loss, worst_case
+from uldp.domain import Domain
+from uldp.losses import l2_loss, worst_case
 from uldp.mechanisms import MECHANISMS, Mechanism
 from uldp.survey.repetition import Keep
 
@@ -41,7 +41,7 @@ class Plan:
     total : float
         The level over all sequences of answers, `reports` times the mechanism's ε.
     loss : float
-        The expected loss of the estimate of each survey.
+        The worst-case MSE of the estimate of each survey.
     revealed : float
         The probability that a non-sensitive answer which stays is revealed at least once.
     """
@@ -86,9 +86,8 @@ def plans_for_rounds(
     total: float,
     surveys: int,
     n: int,
-    loss: Loss = "l2",
+    *,
     fixed: bool = False,
-    p: PerValue | None = None,
 ) -> list[Plan]:
     """Return all plans for T surveys of the same users at one total level, the best first.
 
@@ -96,6 +95,7 @@ def plans_for_rounds(
     Otherwise each user answers m of the T surveys, which are chosen by chance before anybody has
     answered, with a new report at ε = L/m each: so about n m/T users answer each survey. The levels
     of the reports add up (Proposition 1), whatever the answers and however often they change.
+    Another loss, as at a p that is known, is ``plan.mechanism.l1_loss(p, plan.users)``.
 
     Parameters
     ----------
@@ -107,12 +107,8 @@ def plans_for_rounds(
         T.
     n : int
         The number of users.
-    loss : {"l1", "l2"}, optional
-        The loss of the estimate of each survey, by the central limit theorem or exact.
     fixed : bool, optional
         Whether no answer can change, or only those of the first day are asked for.
-    p : (k,) array_like or mapping of label to float, optional
-        The distribution of the answers in each survey; by default the worst case of each plan.
 
     Returns
     -------
@@ -123,7 +119,6 @@ def plans_for_rounds(
     level = checks.budget(total, "total")
     T = checks.whole(surveys, "surveys", least=1, most=MOST_ROUNDS)
     size = checks.whole(n, "n", least=1)
-    checks.choice(loss, "loss", LOSSES)
     once = checks.flag(fixed, "fixed")
     if not LEAST_OF_A_REPORT * T <= level <= LARGEST_TOTAL:
         raise ValueError(
@@ -135,8 +130,7 @@ def plans_for_rounds(
         users = size if once else size * reports // T
         for name, make in MECHANISMS.items() if users else ():
             mechanism = make(domain, level / reports)
-            at = worst_case(mechanism, loss) if p is None else p
-            expected = (l1_loss if loss == "l1" else l2_loss)(mechanism, at, users)
+            worst = l2_loss(mechanism, worst_case(mechanism, "l2"), users)
             shown = 1 - (1 - mechanism.revealed_share) ** reports
             found.append(
                 Plan(
@@ -147,7 +141,7 @@ def plans_for_rounds(
                     users=users,
                     keeps="first" if once else "nothing",
                     total=level,
-                    loss=expected,
+                    loss=worst,
                     revealed=shown,
                 )
             )
