@@ -220,8 +220,11 @@ def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
     json_object(entry, where, required, {"text", "tags", "factors"} | (own & OPTIONAL))
     name = _text(entry["name"], f"{where}.name")
     domain = _domain(entry, where)
-    given = {key: entry[key] for key in own & entry.keys()}
-    given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+    given = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in entry.items()
+        if key in own
+    }
     if "sizes" in given:
         given["sizes"] = _sizes(entry["sizes"], f"{where}.sizes")
     if "theta" in given and not _is_number(given["theta"]):

@@ -695,8 +695,8 @@ def schema() -> dict[str, Any]:
     A file that meets it may still be refused: it cannot say that probabilities sum to 1, or that
     what is sensitive is a label.
     """
-    path = files("uldp.survey") / "survey.schema.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    sketch = (files("uldp.survey") / "survey.schema.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(sketch)
     question = found["$defs"]["question"]
     of_all = question["properties"].keys() - set().union(*survey_file.OWN_FIELDS.values())
     question["properties"]["mechanism"] = {"enum": [*survey_file.KIND_OF_NAME]}
