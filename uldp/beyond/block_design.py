@@ -55,10 +55,7 @@ class UtilityOptimizedBlockDesign(SetReports):
 
     Parameters
     ----------
-    domain : Domain
-        The values, and which of them are sensitive.
-    epsilon : float
-        The privacy budget ε, in nats.
+    domain, epsilon : as of every `Mechanism`
     sizes : int or mapping of int to float, optional
         The size of all sets, or the sizes with their probabilities λ_d, in 1..s, not all of them s
         if s > 1: the set of all sensitive values does not tell them apart. By default those of the

@@ -42,10 +42,7 @@ class UtilityOptimizedHadamard(IndexReports):
 
     Parameters
     ----------
-    domain : Domain
-        The values, and which of them are sensitive.
-    epsilon : float
-        The privacy budget ε, in nats.
+    domain, epsilon : as of every `Mechanism`
     """
 
     wire_name: ClassVar[str] = "uHR"

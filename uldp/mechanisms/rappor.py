@@ -40,10 +40,7 @@ class UtilityOptimizedRappor(SetReports):
 
     Parameters
     ----------
-    domain : Domain
-        The values, and which of them are sensitive.
-    epsilon : float
-        The privacy budget ε, in nats.
+    domain, epsilon : as of every `Mechanism`
     theta : float or None, optional
         θ in [1e-80, 1). None, the default, is the paper's e^(ε/2) / (e^(ε/2) + 1), the basic
         one-time RAPPOR, at every ε, also after `dataclasses.replace`. θ = 1/2 is optimized unary
@@ -240,10 +237,7 @@ class Rappor(UtilityOptimizedRappor):
 
     Parameters
     ----------
-    domain : Domain
-        The values.
-    epsilon : float
-        The privacy budget ε, in nats.
+    domain, epsilon : as of every `Mechanism`
     theta : float or None, optional
         θ in [1e-80, 1); None, the default, is the paper's e^(ε/2) / (e^(ε/2) + 1).
     """

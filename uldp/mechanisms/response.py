@@ -32,10 +32,7 @@ class UtilityOptimizedRR(IndexReports):
 
     Parameters
     ----------
-    domain : Domain
-        The values, and which of them are sensitive.
-    epsilon : float
-        The privacy budget ε, in nats.
+    domain, epsilon : as of every `Mechanism`
     """
 
     wire_name: ClassVar[str] = "uRR"
@@ -120,10 +117,7 @@ class RandomizedResponse(UtilityOptimizedRR):
 
     Parameters
     ----------
-    domain : Domain
-        The values.
-    epsilon : float
-        The privacy budget ε, in nats.
+    domain, epsilon : as of every `Mechanism`
     """
 
     protects_every_value = True
