@@ -267,55 +267,84 @@ class Shuffled:
 
     @cached_property
     def _differences(self) -> _Differences:
-        """The law of D, from that of the number J of reports that hold one of the two values."""
+        """The law of D, and the mean and variance of R at each D."""
+        values, sums = self._law_of_D()
+        J, variances_of_J = self._moments_of_J_given_D(sums)
+        means, variances = self._moments_of_R_given_D(J, variances_of_J)
+        return _Differences(values, sums[0], means, variances)
+
+    def _law_of_D(self) -> tuple[Array, Array]:
+        """Return all D ≥ 1 that are not too improbable, and sums for each over the J.
+
+        J is the number of reports that hold one of the two values. A row of sums for r = 0, 1, 2 is
+        Σ_J (J - c)^r Pr[J, D], where c is the whole number nearest to the mean of J.
+        """
         n = self.n
         kinds = self._kinds
-        u = self._u
         rest = kinds.revealed + kinds.neither + kinds.both
         centre = 2 * n * kinds.one
+        # Beyond these J and D the probability is that of `missed` in `_largest_delta`.
         reach = float(_reach(centre * rest, 1.0, EXPONENT))
         fewest = max(int(centre - reach), 1)
         most = min(int(centre + reach) + 1, n)
         widest = min(int(_reach(centre, 1.0, EXPONENT)) + 1, most)
         factorials = gammaln(np.arange(most + 1) + 1.0)
-        tops = np.arange(fewest, most + 1)
-        weights = (
+        possible_J = np.arange(fewest, most + 1)
+        # Pr[J, D] = n!/((n - J)! ((J + D)/2)! ((J - D)/2)!) one^J rest^(n - J): the logarithm of
+        # what does not depend on D.
+        logarithms = (
             gammaln(n + 1.0)
-            - gammaln(n - tops + 1.0)
-            + tops * np.log(kinds.one)
-            + (n - tops) * np.log(rest)
+            - gammaln(n - possible_J + 1.0)
+            + possible_J * np.log(kinds.one)
+            + (n - possible_J) * np.log(rest)
         )
         sums = np.zeros((3, widest))
+        # J and D are both even or both odd.
         for parity in (0, 1):
-            at = np.arange(2 - parity, widest + 1, 2)
-            chosen = np.flatnonzero(tops % 2 == parity)
-            for chunk in chunks(chosen.size, max(1, TERMS_AT_ONCE // max(at.size, 1))):
-                J = tops[chosen[chunk], None]
-                held = (J + at) // 2
-                fewer = (J - at) // 2
-                terms = weights[chosen[chunk], None] - factorials[np.minimum(held, most)]
+            D = np.arange(2 - parity, widest + 1, 2)
+            chosen = np.flatnonzero(possible_J % 2 == parity)
+            for chunk in chunks(chosen.size, max(1, TERMS_AT_ONCE // max(D.size, 1))):
+                J = possible_J[chosen[chunk], None]
+                held = (J + D) // 2
+                fewer = (J - D) // 2
+                terms = logarithms[chosen[chunk], None] - factorials[np.minimum(held, most)]
+                # Where D is above J, `fewer` is negative, and there is no such report.
                 terms = np.exp(terms - factorials[np.maximum(fewer, 0)]) * (fewer >= 0)
                 off = J - round(centre)
-                sums[:, at - 1] += [(off**power * terms).sum(axis=0) for power in range(3)]
+                sums[:, D - 1] += [(off**power * terms).sum(axis=0) for power in range(3)]
         possible = sums[0] > 0
-        values = np.arange(1.0, widest + 1)[possible]
-        (chances, first, second) = sums[:, possible]
+        return np.arange(1.0, widest + 1)[possible], sums[:, possible]
+
+    def _moments_of_J_given_D(self, sums: Array) -> tuple[Array, Array]:
+        """Return E[J | D], and Var[J | D] from above: E[(J - c)² | D] - (E[J | D] - c)²."""
+        (chances, first, second) = sums
         off = first / chances
         square = second / chances
-        tops_here = round(centre) + off
-        each = 2 * (kinds.neither + (1 + u) * kinds.both) / rest
-        noise = (
-            kinds.revealed * each**2
-            + kinds.neither * (2 - each) ** 2
-            + kinds.both * (2 + 2 * u - each) ** 2
+        # Both terms may be far above their difference, so the error is that of the square.
+        variances = square - off**2 + self._slack * square
+        return round(2 * self.n * self._kinds.one) + off, variances
+
+    def _moments_of_R_given_D(self, J: Array, variances_of_J: Array) -> tuple[Array, Array]:
+        """Return E[R | D], and Var[R | D] from above, from the mean and variance of J.
+
+        R is (2 + u) J and a term T for each of the n - J other reports: 0 where a value is
+        revealed, 2 where neither of the two is held, and 2 + 2u where both are.
+
+            E[R | D] = (2 + u) E[J | D] + (n - E[J | D]) E T
+            Var[R | D] = (n - E[J | D]) Var T + (2 + u - E T)² Var[J | D]
+        """
+        kinds = self._kinds
+        u = self._u
+        others = self.n - J
+        rest = kinds.revealed + kinds.neither + kinds.both
+        mean = 2 * (kinds.neither + (1 + u) * kinds.both) / rest
+        variance = (
+            kinds.revealed * mean**2
+            + kinds.neither * (2 - mean) ** 2
+            + kinds.both * (2 + 2 * u - mean) ** 2
         ) / rest
-        scatter = square - off**2 + self._slack * square
-        return _Differences(
-            values,
-            chances,
-            means=(2 + u) * tops_here + (n - tops_here) * each,
-            variances=((n - tops_here) * noise + (2 + u - each) ** 2 * scatter) * (1 + self._slack),
-        )
+        variances = others * variance + (2 + u - mean) ** 2 * variances_of_J
+        return (2 + u) * J + others * mean, variances * (1 + self._slack)
 
     @cached_property
     def _states(self) -> tuple[Array, Array, Array]:
