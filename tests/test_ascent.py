@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from uldp._numerics import ascent, passes
-from uldp._numerics.ascent import Place
+from uldp._numerics.ascent import Point
 from uldp._numerics.packed import PackedSets
 
 SEEDS = range(20)
@@ -39,16 +39,16 @@ def test_nearest(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_top_of_the_quadratic_with_a_tilt(seed):
+def test_the_top_of_the_quadratic_with_a_rank_one_part(seed):
     rng = np.random.default_rng(seed)
     q = rng.dirichlet(np.ones(6))
-    diagonal, tilt, lift = rng.uniform(0.5, 5, 6), rng.uniform(0, 3, 6), rng.normal(size=6)
-    wanted = top_by_scipy(lift, np.diag(diagonal) + np.outer(tilt, tilt), q)
-    found = ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
+    diagonal, rank_one, gradient = rng.uniform(0.5, 5, 6), rng.uniform(0, 3, 6), rng.normal(size=6)
+    wanted = top_by_scipy(gradient, np.diag(diagonal) + np.outer(rank_one, rank_one), q)
+    found = ascent.scaled_target(Point(q, 0.0, gradient, diagonal, rank_one))
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
-def test_the_way_along_the_tilt_is_found_in_few_steps(monkeypatch):
+def test_the_way_along_the_rank_one_part_is_found_in_few_steps(monkeypatch):
     """What it is the root of consists of few straight pieces, and secants end on such a one."""
     calls = []
     nearest = ascent.nearest
@@ -56,15 +56,15 @@ def test_the_way_along_the_tilt_is_found_in_few_steps(monkeypatch):
     for seed in range(100):
         rng = np.random.default_rng(seed)
         q, diagonal = rng.dirichlet(np.ones(6)), rng.uniform(0.5, 5, 6)
-        tilt, lift = rng.uniform(0, 3, 6), rng.normal(size=6)
-        ascent.scaled_target(Place(q, 0.0, lift, diagonal, tilt))
+        rank_one, gradient = rng.uniform(0, 3, 6), rng.normal(size=6)
+        ascent.scaled_target(Point(q, 0.0, gradient, diagonal, rank_one))
     assert len(calls) / 100 < 9
 
 
-def test_a_level_tilt_changes_nothing():
-    q, lift, diagonal = np.array([0.2, 0.3, 0.5]), np.array([1.0, -1.0, 0.2]), np.ones(3)
-    plain = ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.zeros(3)))
-    level = ascent.scaled_target(Place(q, 0.0, lift, diagonal, np.full(3, 7.0)))
+def test_a_level_rank_one_part_changes_nothing():
+    q, gradient, diagonal = np.array([0.2, 0.3, 0.5]), np.array([1.0, -1.0, 0.2]), np.ones(3)
+    plain = ascent.scaled_target(Point(q, 0.0, gradient, diagonal, np.zeros(3)))
+    level = ascent.scaled_target(Point(q, 0.0, gradient, diagonal, np.full(3, 7.0)))
     np.testing.assert_allclose(level, plain, atol=1e-12)
 
 
@@ -95,21 +95,21 @@ def mean_of_logarithms(forms: np.ndarray, caution: float):
     """What is known around q of mean log(forms q), with the diagonal too large; and the looks."""
     looks = []
 
-    def look(q: np.ndarray) -> Place:
+    def evaluate(q: np.ndarray) -> Point:
         looks.append(q)
         likely = forms @ q
         scaled = forms / likely[:, None] / np.sqrt(len(forms))
-        lift = (forms / likely[:, None]).mean(axis=0) - 1
-        return Place(
-            q, np.log(likely).mean(), lift, caution * (scaled**2).sum(axis=0), np.zeros_like(q)
+        gradient = (forms / likely[:, None]).mean(axis=0) - 1
+        return Point(
+            q, np.log(likely).mean(), gradient, caution * (scaled**2).sum(axis=0), np.zeros_like(q)
         )
 
-    return look, looks
+    return evaluate, looks
 
 
 def climbed_from(forms: np.ndarray, caution: float, few: bool, with_forms: bool = True):
     """Where an ascent ends, after how many looks, and how many there were before each quadratic."""
-    look, looks = mean_of_logarithms(forms, caution)
+    evaluate, looks = mean_of_logarithms(forms, caution)
     exact = []
 
     def rows(q: np.ndarray) -> np.ndarray:
@@ -117,7 +117,9 @@ def climbed_from(forms: np.ndarray, caution: float, few: bool, with_forms: bool 
         return forms / (forms @ q)[:, None] / np.sqrt(len(forms))
 
     start = np.full(forms.shape[1], 1 / forms.shape[1])
-    here, passes = ascent.climb(look, rows if with_forms else None, few, slice(0), start, 1e-10)
+    here, passes = ascent.maximize(
+        evaluate, rows if with_forms else None, few, slice(0), start, 1e-10
+    )
     assert passes == len(looks)
     return here, exact, looks
 
@@ -150,18 +152,20 @@ def test_an_ascent_takes_so_many_passes_at_most(monkeypatch):
     np.testing.assert_array_equal(here.q, looks[-1])
 
 
-def still(lift: float, looks: list) -> Place:
-    """A place that no step leaves: the lift is lost in rounding."""
+def still(gradient: float, looks: list) -> Point:
+    """A place that no step leaves: the gradient is lost in rounding."""
     looks.append(0)
     assert len(looks) < 10
-    return Place(np.array([0.5, 0.5]), -1.0, np.array([lift, -lift]), np.ones(2), np.zeros(2))
+    return Point(
+        np.array([0.5, 0.5]), -1.0, np.array([gradient, -gradient]), np.ones(2), np.zeros(2)
+    )
 
 
 def test_an_ascent_ends_where_its_certificate_is_met():
     for tolerance, ends in ((0.25, True), (0.2499, False)):
         looks = []
         tried = []
-        _, passes = ascent.climb(
+        _, passes = ascent.maximize(
             lambda q, looks=looks: still(0.25, looks) if not looks else still(0.0, looks),
             lambda q, tried=tried: tried.append(q) or np.eye(2),
             True,
@@ -173,8 +177,8 @@ def test_an_ascent_ends_where_its_certificate_is_met():
         assert bool(tried) != ends
 
 
-@pytest.mark.parametrize("few", [False, True])
-def test_an_ascent_ends_where_neither_quadratic_rises(monkeypatch, few):
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_ascent_ends_where_neither_quadratic_rises(monkeypatch, exact):
     """Both are tried, the first one and the other, and then no more."""
     looks, tried = [], []
 
@@ -185,11 +189,15 @@ def test_an_ascent_ends_where_neither_quadratic_rises(monkeypatch, few):
 
     monkeypatch.setattr(ascent, "newton_target", lambda q, _: q)
     start = np.array([0.5, 0.5])
-    here, passes = ascent.climb(lambda _: still(1e-18, looks), forms, few, slice(0), start, 1e-30)
+    here, passes = ascent.maximize(
+        lambda _: still(1e-18, looks), forms, exact, slice(0), start, 1e-30
+    )
     assert passes == 1
     assert len(tried) == 1
     assert here.certificate == 1e-18
-    here, passes = ascent.climb(lambda _: still(1e-18, looks), None, False, slice(0), start, 1e-30)
+    here, passes = ascent.maximize(
+        lambda _: still(1e-18, looks), None, False, slice(0), start, 1e-30
+    )
     assert passes == 1
 
 
@@ -197,13 +205,13 @@ def test_no_step_lowers_the_value(monkeypatch):
     """Where the slope falls soon after the start, by less than half, the whole step would."""
     values, places = [], []
 
-    def look(q: np.ndarray) -> Place:
+    def evaluate(q: np.ndarray) -> Point:
         t = q[1]
         slope = 1.0 if t < 0.55 else -0.4
         value = min(t, 0.55) - 0.4 * max(t - 0.55, 0)
-        return Place(q, value, slope * np.array([-t, 1 - t]), np.full(2, 1e-3), np.zeros(2))
+        return Point(q, value, slope * np.array([-t, 1 - t]), np.full(2, 1e-3), np.zeros(2))
 
-    def target(here: Place) -> np.ndarray:
+    def target(here: Point) -> np.ndarray:
         values.append(here.value)
         places.append(here.q[1])
         return scaled_target(here)
@@ -212,11 +220,11 @@ def test_no_step_lowers_the_value(monkeypatch):
     monkeypatch.setattr(ascent, "scaled_target", target)
     monkeypatch.setattr(ascent, "MOST_PASSES", 12)
     start = np.array([0.5, 0.5])
-    ascent.climb(look, None, False, slice(0), start, 1e-9)
+    ascent.maximize(evaluate, None, False, slice(0), start, 1e-9)
     assert places[:2] == [0.5, 0.625]
     assert (np.diff(values) >= -1e-12).all()
     monkeypatch.setattr(ascent, "MOST_PASSES", 3)
-    assert ascent.climb(look, None, False, slice(0), start, 1e-9)[1] == 3
+    assert ascent.maximize(evaluate, None, False, slice(0), start, 1e-9)[1] == 3
 
 
 def random_sets(m: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -244,16 +252,16 @@ def engine(request, monkeypatch):
 
 
 @pytest.mark.parametrize(("m", "size"), [(1, 1), (5, 8), (40, 9), (300, 30), (0, 5)])
-@pytest.mark.parametrize("climbing", [False, True])
-def test_a_pass_is_the_plain_sums(engine, monkeypatch, m, size, climbing):
+@pytest.mark.parametrize("all_sums", [False, True])
+def test_a_pass_is_the_plain_sums(engine, monkeypatch, m, size, all_sums):
     monkeypatch.setattr(passes, "SETS_IN_CACHE", 64)
     members, times, q = random_sets(m, size)
     sets = PackedSets(size).pack(members).T
     wanted = plain_sums(members, times, q, 0.3, 0.7)
     for threads in (1, 2):
         monkeypatch.setattr(passes, "_threads", lambda threads=threads: threads)
-        found = passes.over_sets(sets, times, q, 0.3, 0.7, climbing)
-        summed = (climbing, True, climbing, True, climbing)
+        found = passes.over_sets(sets, times, q, 0.3, 0.7, all_sums)
+        summed = (all_sums, True, all_sums, True, all_sums)
         for ours, theirs, is_summed in zip(found, wanted, summed, strict=True):
             np.testing.assert_allclose(ours, theirs * is_summed, rtol=1e-12, atol=1e-12)
 
@@ -280,7 +288,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     alone = None
     for threads in (1, 2, 3, 16, 100):
         monkeypatch.setattr(passes, "_threads", lambda threads=threads: threads)
-        found = passes.over_sets(sets, times, q, 0.3, 0.7, climbing=True)
+        found = passes.over_sets(sets, times, q, 0.3, 0.7, all_sums=True)
         bits = [np.asarray(part).tobytes() for part in found]
         alone = alone or bits
         assert bits == alone

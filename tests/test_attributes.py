@@ -192,31 +192,33 @@ def test_the_ascent_is_told_what_is_around_a_place(monkeypatch):
     """The diagonal of the Hessian in directions that sum to 0, where reports are few the rest."""
     told = {}
 
-    def climb(look, forms, few, positive, start, tolerance):
-        told.update(look=look, forms=forms, few=few, start=start, positive=start[positive])
-        return ascent.climb(look, forms, few, positive, start, tolerance)
+    def maximize(evaluate, rows, few, positive, start, tolerance):
+        told.update(evaluate=evaluate, rows=rows, few=few, start=start, positive=start[positive])
+        return ascent.maximize(evaluate, rows, few, positive, start, tolerance)
 
-    monkeypatch.setattr("uldp.attributes.ascent", SimpleNamespace(climb=climb, Place=ascent.Place))
+    monkeypatch.setattr(
+        "uldp.attributes.ascent", SimpleNamespace(maximize=maximize, Point=ascent.Point)
+    )
     product, counts = CASES["two"], np.array([9, 1, 2, 0, 3, 3, 0, 1])
     Q, shares = dense(product)[0], counts / counts.sum()
     for most, fits in ((6 * 8, True), (6 * 8 - 1, False), (6, False)):
         monkeypatch.setattr("uldp.attributes.FEW_FORMS", most)
         product.maximum_likelihood(counts.reshape(4, 2), 1e-3)
         assert told["few"] is fits
-        assert (told["forms"] is not None) is fits
+        assert (told["rows"] is not None) is fits
         assert told["positive"].size == 0
         assert told["start"] == pytest.approx(np.full(8, 1 / 8))
         q = draw(product)
         rows = Q / (q @ Q)
-        here = told["look"](q)
-        assert here.lift == pytest.approx(rows @ shares - 1)
+        here = told["evaluate"](q)
+        assert here.gradient == pytest.approx(rows @ shares - 1)
         assert here.diagonal == pytest.approx((rows - 1) ** 2 @ shares)
         assert here.diagonal.min() < 1
-        assert not here.tilt.any()
+        assert not here.rank_one.any()
         assert here.value == pytest.approx(shares[counts > 0] @ np.log((q @ Q)[counts > 0]))
         if fits:
             scaled = (rows * np.sqrt(shares))[:, counts > 0].T
-            assert told["forms"](q) == pytest.approx(scaled)
+            assert told["rows"](q) == pytest.approx(scaled)
 
 
 def test_without_noise_maximum_likelihood_is_the_shares():

@@ -319,18 +319,18 @@ def test_the_ascent_is_told_what_is_around_a_place():
         own = np.zeros(s + nu)
         if shown:
             own[s] = 1 / q[s]
-        place = likelihood._look(evidence, q)
+        point = likelihood._evaluate(evidence, q)
         height = share @ np.log(sets @ q) + (shown / n * np.log(q[s]) if shown else 0)
-        assert place.value == pytest.approx(height, abs=1e-12)
-        np.testing.assert_allclose(place.lift, share @ rows + shown / n * own - 1, atol=1e-9)
+        assert point.value == pytest.approx(height, abs=1e-12)
+        np.testing.assert_allclose(point.gradient, share @ rows + shown / n * own - 1, atol=1e-9)
         told = np.expm1(-epsilon) ** 2 * (share / (sets @ q) ** 2) @ members
         told += shown / n * own**2
-        np.testing.assert_allclose(place.diagonal + place.tilt**2, told, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(point.diagonal + point.rank_one**2, told, rtol=1e-9, atol=1e-12)
         if share.any():
             weight = share / (sets @ q) ** 2
-            tilt = -np.expm1(-epsilon) * weight @ members / np.sqrt(weight.sum())
-            np.testing.assert_allclose(place.tilt, tilt, rtol=1e-9, atol=1e-12)
-        forms = likelihood._forms(evidence, evidence.sets)(q)
+            rank_one = -np.expm1(-epsilon) * weight @ members / np.sqrt(weight.sum())
+            np.testing.assert_allclose(point.rank_one, rank_one, rtol=1e-9, atol=1e-12)
+        forms = likelihood._Rows(evidence, evidence.sets)(q)
         wanted = (rows * np.sqrt(share)[:, None])[share > 0]
         if shown:
             wanted = np.vstack([wanted, np.sqrt(shown / n) * own])
@@ -354,12 +354,12 @@ def test_the_exact_hessian_is_used_up_to_so_many_entries(monkeypatch, most, form
     evidence = Evidence(mechanism, sets, [1, 2, 0, 1, 1], [1, 0])
     told = {}
 
-    def climb(look, rows, exact, positive, start, tolerance):
+    def maximize(evaluate, rows, exact, positive, start, tolerance):
         told.update(forms=rows is not None, few=exact, positive=start[positive], start=start)
-        return climb_of(look, rows, exact, positive, start, tolerance)
+        return maximize_by(evaluate, rows, exact, positive, start, tolerance)
 
-    climb_of = ascent.climb
-    monkeypatch.setattr(ascent, "climb", climb)
+    maximize_by = ascent.maximize
+    monkeypatch.setattr(ascent, "maximize", maximize)
     monkeypatch.setattr(likelihood, "MOST_FORMS", most[0])
     monkeypatch.setattr(likelihood, "FEW_PRODUCTS", most[1])
     maximum_likelihood(evidence)

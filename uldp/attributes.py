@@ -168,17 +168,17 @@ class OneByOne:
         squared = [(Q**2).T for Q in matrices]
         came = shares > 0
 
-        def look(q: Array) -> ascent.Place:
+        def evaluate(q: Array) -> ascent.Point:
             likely = _along(q.reshape(self.domain.shape), matrices)
             with np.errstate(divide="ignore"):
                 value = float(shares[came] @ np.log(likely[came]))
             inverse = np.divide(shares, likely, out=np.zeros_like(shares), where=likely > 0)
-            slope = _along(inverse, back).ravel()
+            gradient = _along(inverse, back).ravel()
             square = np.divide(inverse, likely, out=np.zeros_like(shares), where=likely > 0)
-            curvature = _along(square, squared).ravel() - 2 * slope + 1
-            return ascent.Place(q, value, slope - 1, np.maximum(curvature, 0), np.zeros(q.size))
+            curvature = _along(square, squared).ravel() - 2 * gradient + 1
+            return ascent.Point(q, value, gradient - 1, np.maximum(curvature, 0), np.zeros(q.size))
 
-        def forms(q: Array) -> Array:
+        def rows(q: Array) -> Array:
             columns = zip(matrices, np.nonzero(came), strict=True)
             likelihoods = reduce(khatri_rao, (Q[:, column] for Q, column in columns)).T
             return likelihoods * (np.sqrt(shares[came]) / (likelihoods @ q))[:, np.newaxis]
@@ -186,8 +186,8 @@ class OneByOne:
         k = self.domain.size
         small = int(np.count_nonzero(came)) * k <= FEW_FORMS
         start = np.full(k, 1 / k)
-        found, passes = ascent.climb(
-            look, forms if small else None, small, slice(0), start, tolerance
+        found, passes = ascent.maximize(
+            evaluate, rows if small else None, small, slice(0), start, tolerance
         )
         if found.certificate > tolerance:
             raise ArithmeticError(f"the certificate is {found.certificate}, above {tolerance}")

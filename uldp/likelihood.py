@@ -14,9 +14,8 @@ be a smaller factor for some of them.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -198,10 +197,10 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = CONVERGED) -> Maxi
     if evidence.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     if evidence.sets is None:
-        found = _look(evidence, _fill(evidence))
+        found = _evaluate(evidence, _fill(evidence))
         passes = 0
     else:
-        found, passes = _climb(evidence, evidence.sets, tolerance)
+        found, passes = _ascend(evidence, evidence.sets, tolerance)
     if found.certificate > tolerance:
         raise ArithmeticError(f"the certificate is {found.certificate}, above {tolerance}")
     return MaximumLikelihood(_spread(evidence, found.q), max(found.certificate, 0.0), passes)
@@ -217,19 +216,20 @@ def _fill(evidence: Evidence) -> NDArray[np.float64]:
     return water_filling(counts, offsets)
 
 
-def _climb(
+def _ascend(
     evidence: Evidence, sets: NDArray[np.uint8], tolerance: float
-) -> tuple[ascent.Place, int]:
+) -> tuple[ascent.Point, int]:
     """Ascend from the uniform distribution."""
     k = evidence.law.domain.size
     s = evidence.law.sensitive.size
     start = np.append(np.full(s, 1 / k), np.full(int(k > s), 1 - s / k))
-    rows = int(np.count_nonzero(evidence.times)) + 1
-    entries = rows * start.size
-    forms = _forms(evidence, sets) if entries <= MOST_FORMS else None
-    few = entries * min(rows, start.size) <= FEW_PRODUCTS
+    number = int(np.count_nonzero(evidence.times)) + 1
+    entries = number * start.size
+    use_exact_hessian = entries * min(number, start.size) <= FEW_PRODUCTS
     positive = slice(s, None) if evidence.revealed.any() else slice(0)
-    return ascent.climb(partial(_look, evidence), forms, few, positive, start, tolerance)
+    evaluate = partial(_evaluate, evidence)
+    rows = _Rows(evidence, sets) if entries <= MOST_FORMS else None
+    return ascent.maximize(evaluate, rows, use_exact_hessian, positive, start, tolerance)
 
 
 def em(
@@ -320,7 +320,7 @@ def log_likelihood(evidence: Evidence, p: PerValue) -> float:
     checks.instance(evidence, "evidence", Evidence)
     law = evidence.law
     p = distribution_over(law.domain, p)
-    sums = _sums(evidence, p[law.sensitive], climbing=True)
+    sums = _sums(evidence, p[law.sensitive], all_sums=True)
     protected = sums.log + np.sum(_levels(evidence) * evidence.times)
     return float(protected + xlogy(evidence.revealed, p[law.nonsensitive]).sum())
 
@@ -342,11 +342,11 @@ def _everywhere(evidence: Evidence, sums: Sums) -> float:
     return float(np.sum(outside * (sums.inverse_within if evidence.sets is None else sums.inverse)))
 
 
-def _sums(evidence: Evidence, q: NDArray[np.float64], climbing: bool = False) -> Sums:
+def _sums(evidence: Evidence, q: NDArray[np.float64], all_sums: bool = False) -> Sums:
     """Return the sums over protected reports, with the masses q of the sensitive values."""
     outside, inside = _weights(evidence)
     if evidence.sets is not None:
-        return over_sets(evidence.sets, evidence.times, q, float(outside), float(inside), climbing)
+        return over_sets(evidence.sets, evidence.times, q, float(outside), float(inside), all_sums)
     likelihood = outside + inside * q
     inverse = evidence.times / likelihood
     square = inverse / likelihood
@@ -354,49 +354,56 @@ def _sums(evidence: Evidence, q: NDArray[np.float64], climbing: bool = False) ->
     return Sums(log, inverse.sum(), square.sum(), inverse, square)
 
 
-def _look(evidence: Evidence, q: NDArray[np.float64]) -> ascent.Place:
-    """Return what is known around the sensitive masses and, if any, that of X_N."""
+def _evaluate(evidence: Evidence, q: NDArray[np.float64]) -> ascent.Point:
+    """Return the point of the sensitive masses and, if any, that of X_N."""
     n = evidence.n
     s = evidence.law.sensitive.size
     shown = evidence.revealed.sum()
     _, inside = _weights(evidence)
-    sums = _sums(evidence, q[:s], climbing=True)
-    lift = np.full(q.size, _everywhere(evidence, sums) / n - 1)
-    lift[:s] += inside * sums.inverse_within / n
-    diagonal, tilt = np.zeros((2, q.size))
+    sums = _sums(evidence, q[:s], all_sums=True)
+    # Entry x is the mean of l(x)/L less 1: `outside` of each set, and `inside` more if it holds x.
+    gradient = np.full(q.size, _everywhere(evidence, sums) / n - 1)
+    gradient[:s] += inside * sums.inverse_within / n
+    diagonal, rank_one = np.zeros((2, q.size))
     if sums.square > 0:
-        tilt[:s] = inside * sums.square_within / np.sqrt(n * sums.square)
-        diagonal[:s] = inside**2 * sums.square_within / n - tilt[:s] ** 2
+        # Off the diagonal the negative Hessian is taken to be what it is if sets hold x and z
+        # independently: a(x) a(z)/(n Σ 1/L²), with a(x) = inside times Σ 1/L² over those with x.
+        rank_one[:s] = inside * sums.square_within / np.sqrt(n * sums.square)
+        diagonal[:s] = inside**2 * sums.square_within / n - rank_one[:s] ** 2
     value = sums.log / n
-    if shown:
+    if shown:  # then X_N is not empty, and its mass is q[s]
         value += shown / n * np.log(q[s])
-        lift[s] += shown / n / q[s]
+        gradient[s] += shown / n / q[s]
         diagonal[s] = shown / n / q[s] ** 2
-    return ascent.Place(q, float(value), lift, diagonal, tilt)
+    return ascent.Point(q, float(value), gradient, diagonal, rank_one)
 
 
-def _forms(
-    evidence: Evidence, sets: NDArray[np.uint8]
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the function of q that gives all rows l/(l·q); their squares make up the Hessian."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows l/(l·q) at a q, of sets and of X_N, whose squares add up to the Hessian.
 
-    @cache
-    def scaled() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        s = evidence.law.sensitive.size
-        nu = evidence.revealed.size
-        outside, inside = _weights(evidence)
-        times = np.append(evidence.times, evidence.revealed.sum())
+    The forms l take memory, and are listed when the rows are first asked for.
+    """
+
+    evidence: Evidence
+    sets: NDArray[np.uint8]
+
+    def __call__(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        forms, weights = self._forms
+        return forms * (weights / (forms @ q))[:, np.newaxis]
+
+    @cached_property
+    def _forms(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The forms that occur, and the root of the share of reports that have each."""
+        s = self.evidence.law.sensitive.size
+        nu = self.evidence.revealed.size
+        outside, inside = _weights(self.evidence)
+        times = np.append(self.evidence.times, self.evidence.revealed.sum())
         forms = np.zeros((times.size, s + (nu > 0)))
         forms[:-1] = outside
-        forms[:-1, :s] += inside * PackedSets(s).unpack(sets.T)
+        forms[:-1, :s] += inside * PackedSets(s).unpack(self.sets.T)
         forms[-1, s:] = 1
-        return forms[times > 0], np.sqrt(times[times > 0] / evidence.n)
-
-    def at(q: NDArray[np.float64]) -> NDArray[np.float64]:
-        forms, shares = scaled()
-        return forms * (shares / (forms @ q))[:, np.newaxis]
-
-    return at
+        return forms[times > 0], np.sqrt(times[times > 0] / self.evidence.n)
 
 
 def _spread(evidence: Evidence, q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -24,8 +24,8 @@ PATIENCE = 50
 MOST_SECANTS = 60
 
 
-class Place(NamedTuple):
-    """A distribution q and what is known of the mean log-likelihood around it.
+class Point(NamedTuple):
+    """A distribution q, and the mean log-likelihood with its derivatives there.
 
     Attributes
     ----------
@@ -33,77 +33,81 @@ class Place(NamedTuple):
         On the simplex.
     value : float
         The mean log-likelihood.
-    lift : (c,) ndarray
-        Its gradient less 1; the mean of it under q is 0, and its largest entry bounds how far below
-        the optimum the value is.
-    diagonal, tilt : (c,) ndarray
-        The negative Hessian is close to the diagonal matrix plus tilt tiltᵀ.
+    gradient : (c,) ndarray
+        That of the value less Σ q, which is 1 on the simplex: its mean under q is 0, and its
+        largest entry bounds how far below the optimum the value is.
+    diagonal, rank_one : (c,) ndarray
+        The negative Hessian is close to the diagonal matrix plus rank_one rank_oneᵀ.
     """
 
     q: Array
     value: float
-    lift: Array
+    gradient: Array
     diagonal: Array
-    tilt: Array
+    rank_one: Array
 
     @property
     def certificate(self) -> float:
         """How far at most the value is below the optimum."""
-        return float(self.lift.max())
+        return float(self.gradient.max())
 
 
-def climb(
-    look: Callable[[Array], Place],
-    forms: Callable[[Array], Array] | None,
-    few: bool,
+def maximize(
+    evaluate: Callable[[Array], Point],
+    rows: Callable[[Array], Array] | None,
+    use_exact_hessian: bool,
     positive: slice,
     start: Array,
     tolerance: float,
-) -> tuple[Place, int]:
-    """Return where an ascent ends, and how often it looked around: once at each place it tried.
+) -> tuple[Point, int]:
+    """Return the point where an ascent ends, and how often it evaluated: once at each q it tried.
 
     It ends where the certificate meets the tolerance, or where neither quadratic has a top that is
     higher by more than rounding.
 
     Parameters
     ----------
-    look : callable
-        What is known around a q.
-    forms : callable, or None
+    evaluate : callable
+        The point of a q.
+    rows : callable, or None
         The l/(l·q) at a q, a row for each, so scaled that their squares add up to the Hessian;
         None if they do not fit in memory.
-    few : bool
-        Whether to use the forms from the start, not only after many passes.
+    use_exact_hessian : bool
+        Whether to use the rows from the start, not only after many passes.
     positive : slice
         The masses that are forms themselves, so that they must not vanish.
     start : (c,) ndarray
         A distribution without zeros.
     tolerance : float
-        What the certificate shall meet.
+        The largest certificate at which it ends.
     """
-    here = look(start)
+    here = evaluate(start)
     passes = 1
-    exact = few
+    is_exact = use_exact_hessian
     patience = PATIENCE
     stuck = False
     while here.certificate > tolerance and passes < MOST_PASSES:
-        if passes > patience and forms:
-            exact = True
+        if passes > patience and rows:
+            is_exact = True
             patience = MOST_PASSES
-        target = newton_target(here.q, forms(here.q)) if exact and forms else scaled_target(here)
-        rise = float(here.lift @ (target - here.q))
+        target = newton_target(here.q, rows(here.q)) if is_exact and rows else scaled_target(here)
+        rise = float(here.gradient @ (target - here.q))
+        # A top that is no higher: the other quadratic has one try.
         if rise <= 0:
-            if stuck or not forms:
+            if stuck or not rows:
                 break
-            exact = not exact
+            is_exact = not is_exact
             stuck = True
             continue
         stuck = False
         share = _largest_share(here.q, target, positive)
         while passes < MOST_PASSES:
-            there = look((1 - share) * here.q + share * target)
+            there = evaluate((1 - share) * here.q + share * target)
             passes += 1
-            end = float(there.lift @ (target - here.q))
+            # The slope along the step, here and there. It may fall below 0 by half as much: the
+            # value is concave, so the step went past the top, but not far. Otherwise the next step
+            # ends where a line through both slopes is 0.
+            end = float(there.gradient @ (target - here.q))
             rounding = LEAST_RISE * (1 + abs(here.value))
             if end >= -rise / 2 and there.value >= here.value - rounding:
                 break
@@ -112,20 +116,22 @@ def climb(
     return here, passes
 
 
-def scaled_target(here: Place) -> Array:
-    """Return the top of the quadratic with the diagonal and the tilt, over the simplex.
+def scaled_target(here: Point) -> Array:
+    """Return the top over the simplex of the quadratic with the diagonal and the rank-one part.
 
-    With t the way along the tilt, it is the top of the quadratic with the diagonal alone and the
-    gradient less t tilt; t is the root of a falling function.
+    For t = rank_one · (q' - q) it is the top of the quadratic with the diagonal alone and the
+    gradient less t rank_one. The t that agrees with its own q' is the root of a falling function.
     """
-    least = LEAST_CURVATURE * float((here.diagonal + here.tilt**2).max())
+    least = LEAST_CURVATURE * float((here.diagonal + here.rank_one**2).max())
     diagonal = np.maximum(here.diagonal, least)
 
     def top(t: float) -> tuple[Array, float]:
-        q = nearest(here.q + (here.lift - t * here.tilt) / diagonal, diagonal)
+        q = nearest(here.q + (here.gradient - t * here.rank_one) / diagonal, diagonal)
         q /= q.sum()
-        return q, float(here.tilt @ (q - here.q)) - t
+        return q, float(here.rank_one @ (q - here.q)) - t
 
+    # The root lies between 0 and the first guess. It is found by secants, or by halving where a
+    # secant leads out of what is left.
     target, ahead = top(0.0)
     low, high = sorted((0.0, ahead))
     before = 0.0
@@ -144,14 +150,14 @@ def scaled_target(here: Place) -> Array:
     return target
 
 
-def newton_target(q: Array, forms: Array) -> Array:
+def newton_target(q: Array, rows: Array) -> Array:
     """Return the top over the simplex of the exact quadratic at q.
 
-    It is least squares: with X the forms, the quadratic is -‖X q' - 2 X q‖²/2 up to a constant. On
+    It is least squares: with X the rows, the quadratic is -‖X q' - 2 X q‖²/2 up to a constant. On
     the simplex X q' - 2 X q = Z q', and the least ‖Z q'‖ is that of non-negative least squares with
     a further row of ones that shall add up to 1, up to a factor.
     """
-    Z: Array = forms - 2 * (forms @ q)[:, np.newaxis]
+    Z: Array = rows - 2 * (rows @ q)[:, np.newaxis]
     if len(Z) > q.size:
         Z = np.asarray(np.linalg.qr(Z, mode="r"))
     least = nnls(np.vstack([Z, np.ones(q.size)]), np.append(np.zeros(len(Z)), 1.0))[0]

@@ -53,7 +53,7 @@ def over_sets(
     q: Array,
     base: float,
     slope: float,
-    climbing: bool = False,
+    all_sums: bool = False,
 ) -> Sums:
     """Pass over all sets once.
 
@@ -67,17 +67,17 @@ def over_sets(
         The mass of each element.
     base, slope : float
         What makes L of the mass of a set.
-    climbing : bool, optional
+    all_sums : bool, optional
         Whether to sum log L and 1/L², too; else their sums are 0.
     """
     elements = PackedSets(q.size)
     tables = elements.masses_by_byte(q)
     compiled = _compiled() if sets.size >= COMPILED_FROM else None
     if compiled is None:
-        scalars, by_byte = _in_numpy(sets, times, tables, base, slope, climbing)
+        scalars, by_byte = _in_numpy(sets, times, tables, base, slope, all_sums)
         within = [elements.totals_by_element(totals) for totals in by_byte]
     else:
-        scalars, by_bit = _in_threads(compiled, sets, times, tables, base, slope, climbing)
+        scalars, by_bit = _in_threads(compiled, sets, times, tables, base, slope, all_sums)
         within = [totals.ravel()[: q.size] for totals in by_bit]
     log, inverse, square = scalars.tolist()
     return Sums(log, inverse, square, *within)
@@ -89,7 +89,7 @@ def _in_numpy(
     tables: Array,
     base: float,
     slope: float,
-    climbing: bool,
+    all_sums: bool,
 ) -> tuple[Array, Array]:
     """Return the sums over all sets, and those of 1/L and 1/L² over each value of each byte."""
     scalars = np.zeros(3)
@@ -102,10 +102,10 @@ def _in_numpy(
         inverse = times[chunk] / likelihood
         weights = inverse, inverse / likelihood
         scalars[1] += weights[0].sum()
-        if climbing:
+        if all_sums:
             scalars[[0, 2]] += times[chunk] @ np.log(likelihood), weights[1].sum()
         copy = COPY[: mass.size]
-        for totals, weight in zip(by_byte[: 1 + climbing], weights, strict=False):
+        for totals, weight in zip(by_byte[: 1 + all_sums], weights, strict=False):
             for total, column in zip(totals, sets, strict=True):
                 total += np.bincount(column[chunk] + copy, weight, minlength=total.size)
     return scalars, by_byte.reshape(2, len(sets), COPIES, 256).sum(axis=2)
@@ -128,7 +128,7 @@ def _in_threads(
     tables: Array,
     base: float,
     slope: float,
-    climbing: bool,
+    all_sums: bool,
 ) -> tuple[Array, Array]:
     """Return the sums over all sets, and those of 1/L and 1/L² over each bit."""
     count = -(-times.size // SETS_IN_CACHE)
@@ -136,7 +136,7 @@ def _in_threads(
     by_bit = np.zeros((count, 2, len(sets), 8))
     workers = min(_threads(), count)
     edges = [count * worker // workers for worker in range(workers + 1)]
-    common = np.ascontiguousarray(sets), times, tables, base, slope, climbing
+    common = np.ascontiguousarray(sets), times, tables, base, slope, all_sums
 
     def work(first: int, last: int) -> None:
         compiled(*common, first, SETS_IN_CACHE, scalars[first:last], by_bit[first:last])
@@ -159,13 +159,14 @@ def _over_chunks(
     tables: Any,
     base: float,
     slope: float,
-    climbing: bool,
+    all_sums: bool,
     first: int,
     size: int,
     scalars: Any,
     by_bit: Any,
 ) -> None:
     """Write the sums over each chunk of `size` sets, from number `first`, for Numba to compile."""
+    # The inner loops run along the sets of a chunk, whose masses and weights stay in the cache.
     mass = np.empty(size)
     weights = np.empty((2, size))
     totals = np.empty((COPIES, 256))
@@ -173,6 +174,7 @@ def _over_chunks(
         start = (first + chunk) * size
         m = min(size, times.size - start)
         mass[:m] = 0.0
+        # Two bytes at a time: a mass is then read and written half as often.
         for byte in range(0, len(sets) - 1, 2):
             table = tables[byte]
             column = sets[byte, start : start + m]
@@ -189,21 +191,24 @@ def _over_chunks(
             mass[i] = base + slope * mass[i]
             weights[0, i] = times[start + i] / mass[i]
             scalars[chunk, 1] += weights[0, i]
-        if climbing:
+        if all_sums:
             for i in range(m):
                 weights[1, i] = weights[0, i] / mass[i]
                 scalars[chunk, 0] += times[start + i] * np.log(mass[i])
                 scalars[chunk, 2] += weights[1, i]
-        for power in range(2 if climbing else 1):
+        for power in range(2 if all_sums else 1):
             weight = weights[power]
             for byte in range(len(sets)):
                 column = sets[byte, start : start + m]
                 totals[:] = 0.0
+                # Total v of a byte is the weight of the sets that have the value v there.
                 for i in range(m):
                     totals[i % COPIES, column[i]] += weight[i]
                 total = totals[0]
                 for copy in range(1, COPIES):
                     total += totals[copy]
+                # The values from 128 on have bit 7. Their sum is that bit's; added to the first 128
+                # totals, they leave what the lower 7 bits decide, and so on for each bit.
                 half = 128
                 for bit in range(7, -1, -1):
                     upper = 0.0
