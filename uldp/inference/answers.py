@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.intervals import NUISANCE
 from uldp.domain import Weights, weights_of
 from uldp.inference import totals
+from uldp.inference.covariances import at_least_two
 from uldp.inference.groups import interval_of_ratio
 from uldp.inference.tables import EstimateTable
 from uldp.mechanisms import Mechanism
@@ -19,6 +21,9 @@ from uldp.personalized.tagged import TaggedDomain, tagged_domain
 from uldp.tallies import Tally, empirical
 
 __all__ = ["PersonalizedTotal", "summary", "total"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 OF_ANSWERS = (
     "shares of answers, if what is taken for those behind the tags is right; the last column, not "
@@ -52,9 +57,10 @@ def total(
     its sum there (see `estimate`). Then p̂ changes by the factor c if r̂ does. So it is its own
     linear expansion at r̂, a total with the derivatives as weights, whose error is that of the delta
     method. And Σ w(x) p(x) is a total of r once the mean score R of the open values is known, which
-    also stands for the answers behind the unknown tags. The interval reaches from the lower end at
-    the least R in the interval of its `uldp.inference.ratio`, all scores where that refuses, to the
-    upper end at the largest; nine tenths of the chance 1 - `confidence` go to R, unless it is sure.
+    also stands for the answers behind the unknown tags. R has the interval of `ratio` of
+    `uldp.inference` or, where that refuses, the interval of all scores. The interval of the total
+    reaches from the lower end at the least R to the upper end at the largest; nine tenths of the
+    chance 1 - `confidence` go to R, unless it is sure.
 
     If π̂_t is not π_t, the value is off by Σ_t r(⊥_t) Σ_x w(x) (π̂_t(x) - π_t(x)) on average, however
     many users there are; the largest that this can be for any π_t, at r̂, is the `background_error`.
@@ -85,31 +91,54 @@ def total(
     if not isinstance(domain, TaggedDomain):
         raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")
     weights = weights_of(domain.base, weights)
-    r = empirical(tally)
+    r = at_least_two(tally)
     estimate = PersonalizedEstimate.of(domain, r, background)
     behind = estimate.pi @ weights
-    unknown = [tag for tag, name in enumerate(domain.tags) if (background or {}).get(name) is None]
-    values = weights.copy()
-    open_values = domain.base.nonsensitive
-    taken = open_values[r[open_values] > 0]
-    if unknown and taken.size:
-        spread = estimate.bots[unknown].sum() / r[taken].sum()
-        values[taken] += spread * (weights[taken] - behind[unknown[0]])
+    scores = np.concatenate([weights, behind])
+    known = background or {}
+    unknown = domain.bots[[known.get(name) is None for name in domain.tags]]
     missed = 1 - checks.open_unit(confidence, "confidence")
-    sure = totals.total(tally, np.concatenate([values, behind]), confidence)
+    open_values = domain.base.nonsensitive
+    sure = totals.total_of(tally, r, _delta_weights(r, scores, open_values, unknown), missed)
     low, high = sure.low, sure.high
-    if unknown:
-        is_open = np.zeros(domain.size)
-        is_open[open_values] = 1
-        scores = np.concatenate([weights, behind])
-        means = interval_of_ratio(tally, scores * is_open, is_open, (1 - NUISANCE) * missed)
-        is_open[domain.bots[unknown]] = 1
-        rest = missed if means[0] == means[1] else NUISANCE * missed
-        ends = [totals.total_of(tally, np.where(is_open, mean, scores), rest) for mean in means]
-        low, high = min(ends[0].low, sure.value), max(ends[1].high, sure.value)
+    if unknown.size:
+        least, most = _ends_without_knowledge(tally, r, scores, open_values, unknown, missed)
+        low, high = min(least, sure.value), max(most, sure.value)
     farthest = np.maximum(weights.max() - behind, behind - weights.min())
     off = float(np.abs(estimate.bots) @ farthest)
     return PersonalizedTotal(sure.value, sure.standard_error, low, high, background_error=off)
+
+
+def _delta_weights(r: Array, scores: Array, open_values: Indices, unknown: Indices) -> Array:
+    """Return the derivatives of Σ w(x) p̂(x) in r̂, from the scores of values and behind bots.
+
+    The score of an unknown bot is the mean R = Σ w(x) r̂(x)/O of the open values with r̂(x) > 0,
+    where O is the sum of their r̂(x). Let U be the sum of r̂ over the unknown bots. They add U R, of
+    which the derivative in r̂(x) is (w(x) - R) U/O.
+    """
+    weights = scores.copy()
+    taken = open_values[r[open_values] > 0]
+    if unknown.size and taken.size:
+        weights[taken] += r[unknown].sum() / r[taken].sum() * (scores[taken] - scores[unknown[0]])
+    return weights
+
+
+def _ends_without_knowledge(
+    tally: Tally, r: Array, scores: Array, open_values: Indices, unknown: Indices, missed: float
+) -> tuple[float, float]:
+    """Return the least and the largest total, over the mean scores R of the open values.
+
+    Given R the total is linear in r: R is the weight of every open value and unknown bot.
+    """
+    weighs_R = np.zeros(scores.size)
+    weighs_R[open_values] = 1
+    means = interval_of_ratio(tally, r, scores * weighs_R, weighs_R, (1 - NUISANCE) * missed)
+    weighs_R[unknown] = 1
+    rest = missed if means[0] == means[1] else NUISANCE * missed
+    least, most = (
+        totals.total_of(tally, r, np.where(weighs_R > 0, mean, scores), rest) for mean in means
+    )
+    return least.low, most.high
 
 
 def summary(

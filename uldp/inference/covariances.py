@@ -96,9 +96,10 @@ def at_least_two(tally: Tally, name: str = "tally") -> NDArray[np.float64]:
     return empirical(tally)
 
 
-def total_variance(tally: Tally, weights: NDArray[np.float64]) -> float:
+def total_variance(
+    tally: Tally, estimate: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
     """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
-    estimate = at_least_two(tally)
     n = tally.n
     law = tally.law
     unbiased = _quadratic(law, estimate, weights)

@@ -16,7 +16,7 @@ from uldp.inference.covariances import at_least_two, known, standard_errors
 from uldp.inference.tables import EstimateTable
 from uldp.inference.totals import Total, total, total_of
 from uldp.law import Law, distribution_over
-from uldp.tallies import Tally, empirical
+from uldp.tallies import Tally
 
 __all__ = ["marginal", "ratio", "stratified"]
 
@@ -65,34 +65,39 @@ def ratio(tally: Tally, part: Weights, whole: Weights, confidence: float = 0.95)
     inside = b > 0
     if (b < 0).any() or not inside.any() or a[~inside].any():
         raise ValueError("whole must be above 0 where part is not 0, and nowhere below")
-    mass = total_of(tally, b, missed)
+    mass = total_of(tally, estimate, b, missed)
     if mass.low <= 0:
         raise ValueError(
             f"whole must have a share above 0, got a group which may be empty: of {tally.n} "
             f"reports the interval at confidence {confidence:g} holds 0"
         )
     uncut = float(a @ estimate / (b @ estimate))
-    error = total_of(tally, a - uncut * b, missed).standard_error / mass.value
+    error = total_of(tally, estimate, a - uncut * b, missed).standard_error / mass.value
     value = float(np.clip(uncut, np.min(a[inside] / b[inside]), np.max(a[inside] / b[inside])))
-    low, high = interval_of_ratio(tally, a, b, missed)
+    low, high = interval_of_ratio(tally, estimate, a, b, missed)
     return Total(value, float(known(np.nan_to_num(error), low, high)), low, high)
 
 
 def interval_of_ratio(
-    tally: Tally, a: NDArray[np.float64], b: NDArray[np.float64], missed: float
+    tally: Tally,
+    estimate: NDArray[np.float64],
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    missed: float,
 ) -> tuple[float, float]:
     """Return the interval of `ratio`; all ratios that there are where the whole may be empty."""
     rates = a[b > 0] / b[b > 0]
     least, most = float(rates.min()), float(rates.max())
-    if total_of(tally, b, missed).low <= 0:
+    if total_of(tally, estimate, b, missed).low <= 0:
         return least, most
-    estimate = empirical(tally)
     nearest = min(max(float(a @ estimate / (b @ estimate)), least), most)
 
+    # How far 0 is outside the interval of the total of a - r b, at its low or its high end.
     def beyond(r: float, side: int) -> float:
-        found = total_of(tally, a - r * b, missed)
+        found = total_of(tally, estimate, a - r * b, missed)
         return found.low if side else -found.high
 
+    # The interval of R reaches to the end of the rates, or to where 0 comes to lie outside.
     def edge(end: float, side: int) -> float:
         if beyond(end, side) <= 0:
             return end

@@ -16,9 +16,11 @@ from uldp.domain import Weights, weights_of
 from uldp.inference.covariances import at_least_two, known, standard_errors, total_variance
 from uldp.inference.entries import intervals
 from uldp.inference.tables import Change
-from uldp.tallies import Tally, empirical
+from uldp.tallies import Tally
 
 __all__ = ["Total", "difference", "total"]
+
+Array = NDArray[np.float64]
 
 FEW = 2
 
@@ -88,11 +90,10 @@ def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
     -------
     Total
     """
-    checks.instance(tally, "tally", Tally)
+    estimate = at_least_two(tally)
     weights = weights_of(tally.law.domain, weights)
     missed = 1 - checks.open_unit(confidence, "confidence")
-    at_least_two(tally)
-    return total_of(tally, weights, missed)
+    return total_of(tally, estimate, weights, missed)
 
 
 def difference(
@@ -158,15 +159,15 @@ def difference(
     return Change(after.law.domain, before.n + after.n, float(confidence), *changes)
 
 
-def total_of(tally: Tally, weights: NDArray[np.float64], missed: float) -> Total:
-    """Return the total of a tally of at least two reports, which the interval may miss so often."""
+def total_of(tally: Tally, estimate: Array, weights: Array, missed: float) -> Total:
+    """Return the total of a tally and its estimate, with an interval that misses so often."""
     scale = float(np.abs(weights).max()) or 1.0
     weights = weights / scale
     base = float(weights.min()) if tally.law.decoder.sums_to_one else 0.0
     weights -= base
-    value = float(weights @ empirical(tally))
-    error = math.sqrt(total_variance(tally, weights))
-    low, high = _ends(tally, weights, value, missed)
+    value = float(weights @ estimate)
+    error = math.sqrt(total_variance(tally, estimate, weights))
+    low, high = _ends(tally, estimate, weights, missed)
     error = float(known(error, low, high))
     # Rounding alone can put the value beyond an end.
     ends = base + np.array([value, min(low, value), max(high, value)])
@@ -174,30 +175,30 @@ def total_of(tally: Tally, weights: NDArray[np.float64], missed: float) -> Total
     return Total(value, scale * error, low, high)
 
 
-def _ends(
-    tally: Tally, weights: NDArray[np.float64], value: float, missed: float
-) -> NDArray[np.float64]:
+def _ends(tally: Tally, estimate: Array, weights: Array, missed: float) -> Array:
     """Return the ends of the interval of Σ w(x) p(x), for weights of about the size of 1."""
     n = tally.n
+    value = float(weights @ estimate)
     decoder = tally.law.decoder
     between = decoder.two_values(weights)
     if between:
         return exact(between, value, n, missed)
-    squares = _largest_square(tally, weights, NUISANCE * missed)
+    squares = _largest_square(tally, estimate, weights, NUISANCE * missed)
     possible = decoder.range_of_total(weights)
     found = score(value, squares, decoder.jump_of_total(weights), n, (1 - NUISANCE) * missed)
     return np.clip(found, *possible)
 
 
 def _largest_square(
-    tally: Tally, weights: NDArray[np.float64], missed: float
+    tally: Tally, estimate: Array, weights: Array, missed: float
 ) -> tuple[float, float]:
     """Return c and b such that E Z² is at most c + b T, where a report says Z of a total T.
 
-    With the line that is nearest to the moments of Z, E Z² - b T is a total, too: of what remains
-    of them. Its upper limit is that of Clopper and Pearson, as if a report could say of it the
-    least or the largest alone; so is, in the same way, that with the largest remainder of all
-    sensitive values in the place of theirs, for which only a revealed value counts.
+    Let x be the value behind the report, b the slope of the line nearest to E[Z² | x] over w(x),
+    and r(x) = E[Z² | x] - b w(x). Then E Z² - b T = Σ r(x) p(x), a total, too. Bound it in three
+    ways, and take the least as c: (i) by the largest r; (ii) by Clopper and Pearson's upper limit
+    of that total, as if a report said of it either the least or the largest that one can say; (iii)
+    by the same with the largest r of X_S for all of X_S, so that only revealed values tell.
     """
     decoder = tally.law.decoder
     moments = decoder.moments_of_total(weights)
@@ -205,14 +206,16 @@ def _largest_square(
     slope = float(uneven @ moments) / (float(uneven @ uneven) or 1.0)
     rest = moments - slope * weights
     S = tally.law.sensitive
+    # Less `start`, the remainder in (iii) is 0 on X_S.
     start = float(rest[S].max()) if S.size else 0.0
     rest -= start
     revealed = rest.copy()
     revealed[S] = 0
     limits = [start + float(rest.max())]
+    # An upper end is too low with the chance `missed`/2, and so one of the two with `missed`.
     for part in (rest, revealed):
         said = decoder.range_of_total(part)
-        limits.append(start + float(exact(said, part @ empirical(tally), tally.n, missed)[1]))
+        limits.append(start + float(exact(said, part @ estimate, tally.n, missed)[1]))
     return min(limits), slope
 
 
