@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Context
 from hashlib import sha256
+from math import factorial, prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from scipy.special import gammaln
 
 from uldp import inference, personalized
 from uldp._numerics import checks
@@ -38,7 +38,7 @@ COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high", "ba
 MOST_UNPACKED = 2**30
 """No .gz file may hold more bytes: they need no memory, but time."""
 MOST_NAMED = 20
-ORDERS_OF_A_COPY = 1e9
+ORDERS_OF_A_COPY = 10**9
 """Messages come in any order: an equal file of messages with so many orders is no chance."""
 PIECES_IN_ORDER = 1000
 UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
@@ -230,12 +230,33 @@ def _tally(given: argparse.Namespace) -> int | None:
     for name in (given.survey, *given.files):
         if given.out and given.out.exists() and name != "-" and given.out.samefile(name):
             raise ValueError(f"--out must not be a file that is read, got {str(name)!r}")
-    refused: Counter[wire.Reason] = Counter()
+    tallies = dict(Tallies(survey))
+    accepted = impossible = 0
     by_file: dict[str, Counter[wire.Reason]] = {}
+    by_digest: dict[bytes, list[str]] = {}
     doubtful: list[str] = []
-    messages = _messages(given.files, longest, refused, by_file, doubtful)
-    reading = survey._read(messages, given.max_reports, None, False, refused)
-    print(f"{reading.messages:,} messages accepted", file=sys.stderr)
+    for name, file in _once(given.files):
+        digest = sha256()
+        first: list[int] = []
+        with _unpacked(name, file) as data:
+            messages = _noted(wire.split(data, longest), digest, first)
+            reading = survey.read(messages, given.max_reports)
+        for question, tally in reading.tallies.items():
+            if tally.n:
+                tallies[question] += tally
+        accepted += reading.messages
+        impossible += reading.impossible
+        if reading.refused:
+            by_file[name] = reading.refused
+        equal = by_digest.setdefault(digest.digest(), [])
+        if not first:
+            doubtful.append(f"{name!r} is empty")
+        elif equal:
+            _check_copy(name, equal, first)
+            if len(first) > 1:
+                doubtful.append(f"{name!r} equals {equal[0]!r}: both are counted")
+        equal.append(name)
+    print(f"{accepted:,} messages accepted", file=sys.stderr)
     for name, reasons in [*by_file.items()][:MOST_NAMED]:
         for reason, times in reasons.most_common():
             print(f"{name!r}: {times:,} refused: {reason}", file=sys.stderr)
@@ -246,59 +267,32 @@ def _tally(given: argparse.Namespace) -> int | None:
         print(doubt, file=sys.stderr)
     if len(doubtful) > MOST_NAMED:
         print(f"{len(doubtful) - MOST_NAMED:,} more files are empty or equal", file=sys.stderr)
-    if reading.impossible:
-        print(f"{reading.impossible:,} impossible reports left out", file=sys.stderr)
-    allowed = most * (reading.messages + refused.total())
-    nothing = not any(tally.n for tally in reading.tallies.values())
-    if nothing or refused.total() + reading.impossible > allowed:
+    if impossible:
+        print(f"{impossible:,} impossible reports left out", file=sys.stderr)
+    refused = sum(map(Counter.total, by_file.values()))
+    nothing = not any(tally.n for tally in tallies.values())
+    if nothing or refused + impossible > most * (accepted + refused):
         why = "no report was accepted" if nothing else f"more than {most:.2%} was refused"
         print(f"uldp: nothing is written: {why} (see --most-refused)", file=sys.stderr)
         return 1
-    _write(reading.tallies, given.out)
+    _write(Tallies(survey, tallies), given.out)
     return None
 
 
-def _messages(
-    names: Sequence[str],
-    longest: int,
-    refused: Counter[wire.Reason],
-    by_file: dict[str, Counter[wire.Reason]],
-    doubtful: list[str],
-) -> Iterator[bytes]:
-    """Yield the messages of files that are given once, whatever the names that senders chose.
-
-    Who takes them counts what is refused; when she asks for more, it is put down by file. A file
-    that is empty, or may be a copy, is doubtful.
-    """
-    read: dict[bytes, list[str]] = {}
-    for name, file in _once(names):
-        before = refused.copy()
-        digest = sha256()
-        first: list[int] = []
-        with _unpacked(name, file) as data:
-            for piece in wire.split(data, longest):
-                digest.update(piece)
-                if len(first) < PIECES_IN_ORDER:
-                    first.append(hash(piece))
-                yield piece
-        if refused != before:
-            by_file[name] = refused - before
-        equal = read.setdefault(digest.digest(), [])
-        if not first:
-            doubtful.append(f"{name!r} is empty")
-        elif equal:
-            _check_copy(name, equal, first)
-            if len(first) > 1:
-                doubtful.append(f"{name!r} equals {equal[0]!r}: both are counted")
-        equal.append(name)
+def _noted(pieces: Iterator[bytes], digest: Any, first: list[int]) -> Iterator[bytes]:
+    """Yield pieces, and note what they are: in the digest all, in the list the first, by hash."""
+    for piece in pieces:
+        digest.update(piece)
+        if len(first) < PIECES_IN_ORDER:
+            first.append(hash(piece))
+        yield piece
 
 
 def _check_copy(name: str, equal: Sequence[str], pieces: Sequence[int]) -> None:
     """Refuse a file that equals others, unless honest people's messages may do so by chance."""
-    times = np.array([*Counter(pieces).values()])
-    orders = gammaln(len(pieces) + 1) - gammaln(times + 1).sum()
+    orders = factorial(len(pieces)) // prod(map(factorial, Counter(pieces).values()))
     packed = [other for other in equal if other.removesuffix(".gz") == name.removesuffix(".gz")]
-    if packed or orders > np.log(ORDERS_OF_A_COPY):
+    if packed or orders > ORDERS_OF_A_COPY:
         raise ValueError(
             f"FILE must not repeat messages, got {name!r} with the contents of {equal[0]!r}"
         )

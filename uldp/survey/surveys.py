@@ -336,17 +336,6 @@ class Survey:
         -------
         Reading
         """
-        return self._read(messages, max_reports, seen, keep_reports, Counter())
-
-    def _read(
-        self,
-        messages: Iterable[BytesLike] | Iterable[tuple[Hashable, BytesLike]],
-        max_reports: int,
-        seen: Seen | None,
-        keep_reports: bool,
-        refused: Counter[Reason],
-    ) -> Reading:
-        """Read messages; what is refused is counted before the next message is asked for."""
         not_many = isinstance(messages, BytesLike | str) or hasattr(messages, "read")
         if not_many or not isinstance(messages, Iterable):
             raise TypeError(
@@ -359,6 +348,7 @@ class Survey:
             raise TypeError(f"seen must have 'in' and 'add', as a set has, got {seen!r}")
         kept = checks.flag(keep_reports, "keep_reports")
         boxes = [_Box(mechanism, kept) for mechanism in self.questions.values()]
+        refused: Counter[Reason] = Counter()
         accepted = waiting = 0
         for message in messages:
             sender: Hashable = None
@@ -381,9 +371,9 @@ class Survey:
             if waiting >= MESSAGE_BYTES_AT_ONCE:
                 waiting = 0
                 for box in boxes:
-                    box.empty()
+                    box.count()
         for box in boxes:
-            box.empty()
+            box.count()
         named = dict(zip(self._names, boxes, strict=True))
         return Reading(
             tallies=Tallies(self, {name: box.tally for name, box in named.items()}),
@@ -649,8 +639,8 @@ class _Box:
         self.tally = empty_tally(mechanism)
         self.impossible = 0
 
-    def empty(self) -> None:
-        """Count what waits."""
+    def count(self) -> None:
+        """Count the reports that wait."""
         if not self.waiting:
             return
         rows = np.frombuffer(self.waiting, self.layout)
