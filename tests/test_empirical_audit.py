@@ -95,9 +95,9 @@ class BitFromTheOtherEnd(uldp.UtilityOptimizedRappor):
     """The own bit is counted from the most significant one, all others from the least."""
 
     @property
-    def _place(self):
-        place = super()._place
-        return np.where(place > 0, ((place - 1) ^ 7) + 1, place)
+    def _number_in_class(self):
+        number = super()._number_in_class
+        return np.where(number > 0, ((number - 1) ^ 7) + 1, number)
 
 
 class FourRandomBits(uldp.UtilityOptimizedRR):

@@ -51,10 +51,10 @@ def resealed(message: bytes) -> bytes:
 
 def reason(message: bytes, survey: Survey = SURVEY) -> Reason:
     with pytest.raises(MessageError) as caught:
-        survey.open(message, wire.MOST_REPORTS)
+        survey.open(message, wire.MOST_REPORTS_OF_MESSAGE)
     assert str(caught.value).startswith(f"message {caught.value.reason}: ")
     assert str(caught.value).isprintable()
-    reading = survey.read([message], wire.MOST_REPORTS, keep_reports=True)
+    reading = survey.read([message], wire.MOST_REPORTS_OF_MESSAGE, keep_reports=True)
     if caught.value.reason != Reason.IMPOSSIBLE:
         assert reading.messages == 0
         assert reading.refused == Counter([caught.value.reason])
@@ -508,7 +508,7 @@ LONG = Survey(
     {"yn": uldp.RandomizedResponse(DOMAIN, 1.0), "r": uldp.Rappor(uldp.Domain(1600), 1.0)},
 )
 SHORT = LONG.message("yn", 1)
-CLAIM = struct.pack("<4s2H2I", b"uldp", wire.VERSION, 0, 1, 200)
+CLAIM = struct.pack("<4s2H2I", b"uldp", wire.MESSAGE_VERSION, 0, 1, 200)
 PIECES = [SHORT, SHORT[:-1], CLAIM + SHORT, b"uldp", b"ul", b"\0", b"\xff" * 7]
 
 
@@ -557,7 +557,7 @@ def test_the_time_to_cut_apart_does_not_depend_on_what_is_claimed():
     """Headers that each claim a million reports, as near to one another as they can be."""
     honest = b"".join(SURVEY.message("q", row) for row in [[1, 0], [0, 1]]) * 1000
     longest = SURVEY.longest_message(1_000_000)
-    claim = struct.pack("<4s2H2I", b"uldp", wire.VERSION, 1, 2, 1_000_000)
+    claim = struct.pack("<4s2H2I", b"uldp", wire.MESSAGE_VERSION, 1, 2, 1_000_000)
     seconds = []
     for data in (honest, claim * (len(honest) // len(claim))):
         start = time.process_time()
@@ -579,7 +579,7 @@ def test_messages_take_no_longer_to_be_refused_than_to_be_counted():
         "old": good[:4] + b"\1" + good[5:],
         "beginnings": b"uldp",
         "versions": b"uldp\2\0",
-        "claims": struct.pack("<4s2H2I", b"uldp", wire.VERSION, 1, 2, 1),
+        "claims": struct.pack("<4s2H2I", b"uldp", wire.MESSAGE_VERSION, 1, 2, 1),
         "zeros": bytes(54),
     }
     size = 1 << 21
@@ -671,14 +671,14 @@ def test_a_personalized_mechanism_sends_as_its_common_one():
 
 
 def test_the_number_of_reports_fits_its_four_bytes():
-    assert int.from_bytes(b"\xff" * 4, "little") == wire.MOST_REPORTS
+    assert int.from_bytes(b"\xff" * 4, "little") == wire.MOST_REPORTS_OF_MESSAGE
     too_many = np.broadcast_to(np.zeros((1, 1), dtype=np.uint8), (2**32, 1))
     with pytest.raises(ValueError, match="reports must be at most 4294967295, got 4294967296"):
         wire.pack(bytes(32), 0, too_many)
 
 
 def test_too_many_reports(monkeypatch):
-    monkeypatch.setattr(wire, "MOST_REPORTS", 2)
+    monkeypatch.setattr(wire, "MOST_REPORTS_OF_MESSAGE", 2)
     assert len(SURVEY.open(SURVEY.message("q", [[1, 0]] * 2), 2)[1]) == 2
     with pytest.raises(ValueError, match="reports must be at most 2, got 3"):
         SURVEY.message("q", [[1, 0]] * 3)

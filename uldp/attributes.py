@@ -101,7 +101,7 @@ class OneByOne:
         (n, a) or (a,) ndarray of int
             The report on each of the a attributes, a row for each user.
         """
-        cells = self.domain.indices(values, secret=True, indices=indices)
+        cells = self.domain._indices(values, "values", indices, secret=True)
         generator = checks.generator(rng, "rng")
         answers = np.unravel_index(cells, self.domain.shape)
         pairs = zip(self._each, answers, strict=True)

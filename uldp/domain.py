@@ -42,7 +42,7 @@ Weights = PerValue | Collection[Label]
 
 MOST_VALUES = 2**26
 BETWEEN_LABELS = ", "
-MOST_SHOWN = 12
+MOST_LABELS_SHOWN = 12
 MOST_COMPARED = 1 << 10
 BLANKS_AND_STOPS = string.whitespace + ".,;:!?"
 
@@ -148,9 +148,7 @@ class Domain(Frozen):
     def _index(self, pandas: Any, name: str | None = None) -> Any:
         return pandas.Index(self.labels, name=name)
 
-    def indices(
-        self, values: Any, name: str = "values", secret: bool = False, *, indices: bool = False
-    ) -> NDArray[np.intp]:
+    def indices(self, values: Any, *, indices: bool = False) -> NDArray[np.intp]:
         """Return the indices of values given as labels or as indices.
 
         Parameters
@@ -158,10 +156,6 @@ class Domain(Frozen):
         values : label, int, or one-dimensional array of either
             Labels, which may be integers; with `indices` true the indices themselves. A pandas
             categorical holds labels, never indices.
-        name : str, optional
-            What an error message calls the values.
-        secret : bool, optional
-            Whether errors must not show the values, nor hold them in their context.
         indices : bool, optional
             Whether the values are indices. By default integers are labels, and are refused where
             the labels are strings: codes such as 0 and 1 need not be in the order of the labels.
@@ -171,18 +165,19 @@ class Domain(Frozen):
         ndarray of int
             Of the shape of `values`, () or (n,).
         """
-        by_index = checks.flag(indices, "indices")
-        return self._indices(checks.in_python(values), name, by_index, secret)
-
-    def _of_labels(self, values: Any, name: str, secret: bool = False) -> NDArray[np.intp]:
-        """Return the indices of labels where indices cannot be given, and no error offers it."""
-        return self._indices(checks.in_python(values), name, None, secret)
+        return self._indices(values, "values", indices)
 
     def _indices(
-        self, values: Any, name: str, by_index: bool | None, secret: bool
+        self, values: Any, name: str, indices: bool | None, secret: bool = False
     ) -> NDArray[np.intp]:
+        """Return the indices of values, which an error message calls by a name.
+
+        With `indices` None they are labels, where no error offers to pass indices. If they are
+        secret, no error shows them, nor holds them in its context.
+        """
+        by_index = indices is not None and checks.flag(indices, "indices")
+        values = checks.in_python(values)
         array = checks.as_array(values, name)
-        integers = array.dtype.kind in "iu"
         if array.ndim > 1:
             found = checks.found(values, array)
             raise ValueError(
@@ -191,24 +186,26 @@ class Domain(Frozen):
             )
         if array.size == 0:
             return np.empty(0, dtype=np.intp)
-        wants_text = self._label_type is str and not by_index
-        wanted = "labels, which are strings here" if wants_text else "integers, as the labels are"
+        integers = array.dtype.kind in "iu"
+        takes_text = self._label_type is str and not by_index
+        wanted = "labels, which are strings here" if takes_text else "integers, as the labels are"
         if by_index:
             wanted = "integers with indices=True"
         categories = getattr(getattr(values, "dtype", None), "categories", None)
-        if categories is not None and integers and (wants_text or by_index):
+        if categories is not None and integers and (takes_text or by_index):
             raise TypeError(f"{name} must be {wanted}, got categories that are integers")
-        if not wants_text and integers:
+        if integers and not takes_text:
             if by_index or isinstance(self.labels, range):
                 return self._within(array, name, secret)
             return self._look_up(array.ravel().tolist(), name, secret).reshape(array.shape)
         given = [values] if isinstance(values, str) else values
+        # An array of strings may have lost the zeros at their ends, which a list still has.
         each = given if isinstance(given, list | tuple) else array.ravel().tolist()
-        if not wants_text or {type(value) for value in each} - {str, np.str_}:
+        if not takes_text or {type(value) for value in each} - {str, np.str_}:
             remedy = ""
-            if wants_text and integers and by_index is not None:
+            if takes_text and integers and indices is not None:
                 remedy = "; if they are indices, pass indices=True"
-            elif not wants_text and array.dtype.kind == "f":
+            elif not takes_text and array.dtype.kind == "f":
                 remedy = "; .astype(int) makes whole numbers integers again"
             found = checks.found(given, array)
             raise TypeError(f"{name} must be {wanted}{self._instead}, got {found}{remedy}")
@@ -239,7 +236,7 @@ class Domain(Frozen):
         hint = "".join(f"; did you mean {one!r}?" for one in islice(near, 1))
         return f"{name}: {label!r} is not a label of the domain{hint}"
 
-    def _place(self, label: object) -> int | None:
+    def _index_of(self, label: object) -> int | None:
         """Return the index of a label, or None where it is not one."""
         if self._label_type is str:
             return self._position.get(label) if isinstance(label, str) else None
@@ -272,7 +269,7 @@ class Domain(Frozen):
         return hash(self._content())
 
     def __repr__(self) -> str:
-        if self.size > MOST_SHOWN:
+        if self.size > MOST_LABELS_SHOWN:
             return f"Domain({self.size} values, {self.sensitive.size} sensitive)"
         values = self.size if isinstance(self.labels, range) else list(self.labels)
         return f"Domain({values}, sensitive={[self.labels[i] for i in self.sensitive]})"
@@ -339,7 +336,7 @@ class ProductDomain(Domain):
         if values.keys() != self.factors.keys():
             raise ValueError(f"values must be of {', '.join(self.factors)}, got {[*values]}")
         levels = [
-            factor.indices(values[name], name, secret=True, indices=indices)
+            factor._indices(values[name], name, indices, secret=True)
             for name, factor in self.factors.items()
         ]
         if len({level.shape for level in levels} - {()}) > 1:
@@ -404,15 +401,15 @@ class ProductDomain(Domain):
         levels = [factor.labels for factor in self.factors.values()]
         return pandas.MultiIndex.from_product(levels, names=[*self.factors])
 
-    def _place(self, label: object) -> int | None:
+    def _index_of(self, label: object) -> int | None:
         """Return the index of a cell by its label, or by a tuple of the labels of its factors."""
         if not isinstance(label, tuple):
-            return super()._place(label)
+            return super()._index_of(label)
         if len(label) != len(self.factors):
             return None
         cell = 0
         for factor, part in zip(self.factors.values(), label, strict=True):
-            level = factor._place(part)
+            level = factor._index_of(part)
             if level is None:
                 return None
             cell = cell * factor.size + level
@@ -428,7 +425,7 @@ class ProductDomain(Domain):
 
     def __repr__(self) -> str:
         factors = ", ".join(
-            f"{name}={list(factor.labels) if factor.size <= MOST_SHOWN else factor.size}"
+            f"{name}={list(factor.labels) if factor.size <= MOST_LABELS_SHOWN else factor.size}"
             for name, factor in self.factors.items()
         )
         return f"ProductDomain({factors}, {self.sensitive.size} of {self.size} sensitive)"
@@ -466,7 +463,7 @@ def chosen_values(domain: Domain, values: Any, name: str = "values") -> NDArray[
     if kind == "b":
         raise TypeError(f"{name} must be labels or indices, got a mask: pass what it marks")
     by_index = kind in "iu" and not domain._integers_are_labels
-    return domain.indices(values, name, indices=by_index)
+    return domain._indices(values, name, by_index)
 
 
 def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> Any:
@@ -478,12 +475,12 @@ def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> 
     if not checks.has_labels(values):
         return values
     mapping = isinstance(values, Mapping)
-    labels = list(values if mapping else _index_of(domain, values, name))
+    labels = list(values if mapping else _labels_of(domain, values, name))
     given = list(values.values()) if mapping else checks.as_array(values, name)
     numbers = checks.numbers(given, name, (-1,))
     places = []
     for label in labels:
-        place = domain._place(label)
+        place = domain._index_of(label)
         if place is None:
             raise ValueError(domain._unknown(label, name))
         places.append(place)
@@ -504,7 +501,7 @@ def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> 
     return ordered
 
 
-def _index_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:
+def _labels_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:
     """Return the labels of a pandas Series; levels of its index that have names go by these."""
     names = list(getattr(series.index, "names", ()))
     if len(names) < 2 or not isinstance(domain, ProductDomain) or not any(names):
@@ -547,7 +544,7 @@ def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     weights = np.zeros(factor.size)
     group = _collected(levels)
     labels = group if isinstance(group, list) else np.atleast_1d(group)
-    indices = factor._of_labels(labels, name)
+    indices = factor._indices(labels, name, None)
     weights[checks.positions(indices, name, factor.size)] = 1
     return weights
 

@@ -47,7 +47,6 @@ def calls_of_domains() -> list[Call]:
     return [
         call(domain, values=([*"abcde"], not_labels), sensitive=(["a"], not_sensitive)),
         call(DOMAIN.indices, values=(["a"], NOT_LABELS)),
-        call(DOMAIN.indices, values=(["a"], NOT_LABELS), secret=(True, [])),
         call(DOMAIN.labelled, vector=([1, 2, 3, 4, 5], vector(K, 1))),
         call(
             domain.product,

@@ -180,15 +180,15 @@ class UtilityOptimizedBlockDesign(SetReports):
 
         Otherwise the time would tell whose set it is.
         """
-        places = self._place.take(users)
+        numbers = self._number_in_class.take(users)
         sets = np.zeros((users.size, self._sets.width), dtype=np.uint8)
-        revealed = np.maximum(-places, 0)
+        revealed = np.maximum(-numbers, 0)
         if not self._sizes:
             return self._reports(sets, revealed)
         law = self._law
         drawn = rng.choice(law.sizes.size, users.size, p=law.weights)
-        own = np.maximum(places, 0) - 1
-        is_sent = places > 0
+        own = np.maximum(numbers, 0) - 1
+        is_sent = numbers > 0
         for row, size in enumerate(law.sizes.tolist()):
             members = np.flatnonzero(drawn == row)
             held = bernoulli(rng, law.own[row], law.not_own[row], members.size)

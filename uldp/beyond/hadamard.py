@@ -129,15 +129,15 @@ class UtilityOptimizedHadamard(IndexReports):
 
         All of it is drawn for every user, so that the time does not tell who sends what.
         """
-        places = self._place[users].astype(self.report_dtype)
+        numbers = self._number_in_class[users].astype(self.report_dtype)
         if not self.order:
-            return -1 - places
+            return -1 - numbers
         told = bernoulli(rng, *self._choices, users.size)
         columns = rng.integers(self.order, size=users.size)
-        rows = np.maximum(places, 0)
+        rows = np.maximum(numbers, 0)
         is_odd = np.bitwise_count(rows & columns) % 2
         columns ^= told * is_odd * (rows & -rows)
-        return np.where(told & (places < 0), self.order - 1 - places, columns)
+        return np.where(told & (numbers < 0), self.order - 1 - numbers, columns)
 
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator

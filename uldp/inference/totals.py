@@ -22,7 +22,7 @@ __all__ = ["Total", "difference", "total"]
 
 Array = NDArray[np.float64]
 
-FEW = 2
+TOO_FEW_TO_SQUARE = 2
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def _change(fewest: int, before: Iterable[Any], after: Iterable[Any]) -> tuple[A
     value, error, low, high = before
     later_value, later_error, later_low, later_high = after
     change = later_value - value
-    together = np.hypot if fewest > FEW else np.add
+    together = np.hypot if fewest > TOO_FEW_TO_SQUARE else np.add
     least = change - together(later_value - later_low, high - value)
     most = change + together(later_high - later_value, value - low)
     of_both = np.hypot(np.nan_to_num(error), np.nan_to_num(later_error))

@@ -25,7 +25,7 @@ Names = Mapping[str, Mapping[str, Any]]
 Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 
 USERS_AT_ONCE = 1 << 16
-MOST_SHOWN = 20
+MOST_NUMBERS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Mechanism(Law):
             If a value is not in the domain. What was given is neither in the message nor in the
             context of the exception: it may be an answer.
         """
-        held = self.domain.indices(values, secret=True, indices=indices)
+        held = self.domain._indices(values, "values", indices, secret=True)
         generator = checks.generator(rng, "rng")
         users = np.atleast_1d(held)
         reports = np.empty(users.size, dtype=self.report_dtype)
@@ -361,16 +361,16 @@ class Mechanism(Law):
         return values
 
     @cached_property
-    def _place(self) -> NDArray[np.int32]:
+    def _number_in_class(self) -> NDArray[np.int32]:
         """The number of each value in its class: 1, 2, ... on X_S and -1, -2, ... on X_N."""
-        place = np.empty(self.domain.size, dtype=np.int32)
-        place[self.sensitive] = np.arange(1, self.sensitive.size + 1)
-        place[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
-        return place
+        numbers = np.empty(self.domain.size, dtype=np.int32)
+        numbers[self.sensitive] = np.arange(1, self.sensitive.size + 1)
+        numbers[self.nonsensitive] = -np.arange(1, self.nonsensitive.size + 1)
+        return numbers
 
 
 def _shown(report: NDArray[Any]) -> str:
     """Return a report for an error message, and the beginning of a long one."""
-    if report.size <= MOST_SHOWN:
+    if report.size <= MOST_NUMBERS_SHOWN:
         return str(report.tolist())
-    return f"{str(report[:MOST_SHOWN].tolist())[:-1]}, ...]"
+    return f"{str(report[:MOST_NUMBERS_SHOWN].tolist())[:-1]}, ...]"

@@ -136,23 +136,23 @@ class UtilityOptimizedRappor(SetReports):
             )
         bits = self._sets.unpack(self._sets_of(self.outputs))
         revealed = self._revealed(self.outputs)
-        law = self.decoder
+        decoder = self.decoder
         matrix = np.empty((self.domain.size, len(self.outputs)))
         others = np.where(
-            bits, law.false_support[self.sensitive], law.not_false_support[self.sensitive]
+            bits, decoder.false_support[self.sensitive], decoder.not_false_support[self.sensitive]
         )
-        for x, place in enumerate(self._place):
+        for x, number in enumerate(self._number_in_class):
             each_bit = others.copy()
-            if place > 0:
-                own_bit = bits[:, place - 1]
-                each_bit[:, place - 1] = np.where(
-                    own_bit, law.true_support[x], law.not_true_support[x]
+            if number > 0:
+                own_bit = bits[:, number - 1]
+                each_bit[:, number - 1] = np.where(
+                    own_bit, decoder.true_support[x], decoder.not_true_support[x]
                 )
                 reveal = np.where(revealed == 0, 1, 0)
             else:
                 reveal = np.select(
-                    [revealed == 0, revealed == -place],
-                    [law.not_true_support[x], law.true_support[x]],
+                    [revealed == 0, revealed == -number],
+                    [decoder.not_true_support[x], decoder.true_support[x]],
                 )
             matrix[x] = each_bit.prod(axis=1) * reveal
         return matrix
@@ -160,31 +160,34 @@ class UtilityOptimizedRappor(SetReports):
     @property
     def _matrix_fits_floats(self) -> bool:
         """Whether the smallest entry, every bit of its output the less likely one, is normal."""
-        law = self.decoder
+        decoder = self.decoder
         S = self.sensitive
-        own_bit = np.log(np.minimum(law.true_support, law.not_true_support))
+        own_bit = np.log(np.minimum(decoder.true_support, decoder.not_true_support))
         other_bit = np.log(
-            np.minimum(law.false_support[S], law.not_false_support[S]).min(initial=1)
+            np.minimum(decoder.false_support[S], decoder.not_false_support[S]).min(initial=1)
         )
         least = own_bit + (S.size - np.isin(np.arange(self.domain.size), S)) * other_bit
         return bool(least.min() > SMALLEST_LOGARITHM)
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
-        places = self._place.take(users)
-        return self._reports(self._draw_sets(users, rng), self._draw_revealed(places, rng))
+        numbers = self._number_in_class.take(users)
+        return self._reports(self._draw_sets(users, rng), self._draw_revealed(numbers, rng))
 
     def _draw_sets(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the bits on X_S, with the same work for every user, whatever her value."""
         width = self._sets.width
-        law = self.decoder
+        decoder = self.decoder
         if not width:
             return np.empty((users.size, 0), dtype=np.uint8)
         any_sensitive = self.sensitive[0]
-        noise = law.false_support[any_sensitive], law.not_false_support[any_sensitive]
+        noise = decoder.false_support[any_sensitive], decoder.not_false_support[any_sensitive]
         sets = random_bytes(rng, *noise, users.size * width).reshape(users.size, width)
         sets[:, -1] &= np.uint8(self._sets.last_byte)
         on = bernoulli(
-            rng, law.true_support[any_sensitive], law.not_true_support[any_sensitive], users.size
+            rng,
+            decoder.true_support[any_sensitive],
+            decoder.not_true_support[any_sensitive],
+            users.size,
         )
         byte, bit = (own.take(users) for own in self._own_bit)
         flat = sets.reshape(-1)
@@ -195,23 +198,23 @@ class UtilityOptimizedRappor(SetReports):
     @cached_property
     def _own_bit(self) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
         """For each value the byte of its bit on X_S and that bit, or no bit at all."""
-        byte, bit = self._sets.place(np.maximum(self._place - 1, 0))
-        return byte, bit * (self._place > 0)
+        byte, bit = self._sets.place(np.maximum(self._number_in_class - 1, 0))
+        return byte, bit * (self._number_in_class > 0)
 
     def _draw_revealed(
-        self, places: NDArray[np.int32], rng: np.random.Generator
+        self, numbers: NDArray[np.int32], rng: np.random.Generator
     ) -> NDArray[np.int32]:
         if not self.nonsensitive.size:
-            return np.zeros_like(places)
-        law = self.decoder
+            return np.zeros_like(numbers)
+        decoder = self.decoder
         any_nonsensitive = self.nonsensitive[0]
         shown = bernoulli(
             rng,
-            law.true_support[any_nonsensitive],
-            law.not_true_support[any_nonsensitive],
-            places.size,
+            decoder.true_support[any_nonsensitive],
+            decoder.not_true_support[any_nonsensitive],
+            numbers.size,
         )
-        return np.maximum(-places, 0) * shown
+        return np.maximum(-numbers, 0) * shown
 
     def _count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         counts = np.empty(self.domain.size, dtype=np.int64)
@@ -222,9 +225,9 @@ class UtilityOptimizedRappor(SetReports):
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        law = self.decoder
-        dropped = rng.binomial(true_counts, law.not_true_support)
-        added = rng.binomial(true_counts.sum() - true_counts, law.false_support)
+        decoder = self.decoder
+        dropped = rng.binomial(true_counts, decoder.not_true_support)
+        added = rng.binomial(true_counts.sum() - true_counts, decoder.false_support)
         return true_counts - dropped + added
 
 

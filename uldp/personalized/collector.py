@@ -72,9 +72,9 @@ class JointLaw(Frozen):
             Whether the values are indices (see `Domain.indices`).
         """
         checks.instance(domain, "domain", TaggedDomain)
-        x = domain.base.indices(values, secret=True, indices=indices)
+        x = domain.base._indices(values, "values", indices, secret=True)
         by_index = checks.as_array(intermediate, "intermediate").dtype.kind in "iu"
-        z = domain.indices(intermediate, "intermediate", secret=True, indices=by_index)
+        z = domain._indices(intermediate, "intermediate", by_index, secret=True)
         if x.shape != z.shape or x.ndim != 1 or not x.size:
             raise ValueError(
                 "values and intermediate must hold one for each user, got shapes "

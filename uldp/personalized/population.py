@@ -17,7 +17,7 @@ from uldp.tallies import Tally
 
 __all__ = ["SecretMaps"]
 
-MOST_USERS = 2**31
+MOST_NUMBERED = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class SecretMaps(Frozen):
     def __post_init__(self, indices: bool) -> None:
         checks.instance(self.domain, "domain", TaggedDomain)
         users = _users(self.users)
-        values = self.domain.base.indices(self.values, "values", secret=True, indices=indices)
+        values = self.domain.base._indices(self.values, "values", indices, secret=True)
         shapes = users.shape, values.shape, checks.as_array(self.tags, "tags").shape
         if users.ndim != 1 or len(set(shapes)) > 1:
             raise ValueError(
@@ -79,7 +79,7 @@ class SecretMaps(Frozen):
         (n,) ndarray of int
             Indices in Z.
         """
-        result = self.domain.base.indices(values, secret=True, indices=indices)
+        result = self.domain.base._indices(values, "values", indices, secret=True)
         least = self.users.max(initial=-1) + 1
         if result.ndim != 1 or result.size < least:
             raise ValueError(
@@ -139,6 +139,6 @@ class SecretMaps(Frozen):
 
 def _users(users: ArrayLike) -> NDArray[np.int64]:
     array = checks.integers(users, "users")
-    if array.min(initial=0) < 0 or array.max(initial=0) >= MOST_USERS:
-        raise ValueError(f"users must lie in 0..{MOST_USERS - 1}")
+    if array.min(initial=0) < 0 or array.max(initial=0) >= MOST_NUMBERED:
+        raise ValueError(f"users must lie in 0..{MOST_NUMBERED - 1}")
     return array.astype(np.int64)

@@ -75,12 +75,14 @@ class TaggedDomain(Domain):
         super().__init__(values + bots, [values[x] for x in base.sensitive] + bots)
 
     def _indices(
-        self, values: Any, name: str, by_index: bool | None, secret: bool
+        self, values: Any, name: str, indices: bool | None, secret: bool = False
     ) -> NDArray[np.intp]:
+        values = checks.in_python(values)
+        by_index = indices is not None and checks.flag(indices, "indices")
         are_labels = not by_index and self._integers_are_labels
         if are_labels and checks.as_array(values, name).dtype.kind in "iu":
-            return self.base._indices(values, name, by_index, secret)
-        return super()._indices(values, name, by_index, secret)
+            return self.base._indices(values, name, indices, secret)
+        return super()._indices(values, name, indices, secret)
 
     @property
     def _integers_are_labels(self) -> bool:
@@ -88,8 +90,8 @@ class TaggedDomain(Domain):
 
     def _place(self, label: object) -> int | None:
         """Return the index of a bot or of a value of X, by its own label or by that as text."""
-        place = self.base._place(label)
-        return super()._place(label) if place is None else place
+        index = self.base._index_of(label)
+        return super()._index_of(label) if index is None else index
 
     def _content(self) -> tuple[Hashable, ...]:
         return self.base, self.tags

@@ -13,7 +13,7 @@ from uldp.privacy.levels import audit
 
 __all__ = ["Decomposition", "decompose"]
 
-TOLERANCE = 1e-12
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def decompose(Q: ArrayLike, sensitive: ArrayLike, epsilon: float) -> Decompositi
     secret = checks.positions(sensitive, "sensitive", len(matrix))
     bound = checks.nonnegative(epsilon, "epsilon")
     worst = audit(matrix, secret).osldp
-    if worst.epsilon > bound + TOLERANCE * max(1.0, bound):
+    if worst.epsilon > bound + ROUNDING * max(1.0, bound):
         raise ValueError(
             f"Q must be OSLDP with epsilon = {bound}, got {worst.epsilon}: {worst.reason}"
         )

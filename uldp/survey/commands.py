@@ -28,7 +28,7 @@ from uldp.inference import EstimateTable
 from uldp.mechanisms import Mechanism
 from uldp.personalized import TaggedDomain
 from uldp.survey import survey_file, wire
-from uldp.survey.surveys import MOST_BYTES, Survey, Tallies
+from uldp.survey.surveys import MOST_BYTES_OF_TALLIES, Survey, Tallies
 from uldp.tallies import FROM_TALLIES, METHODS, Tally
 
 __all__ = ["add_survey_commands"]
@@ -356,7 +356,7 @@ def _tallies(names: Sequence[str]) -> Iterator[Tallies]:
     """Yield the tallies of files; say which hold the same counts, as copies and few people do."""
     read: dict[bytes, str] = {}
     for name, file in _once(names):
-        tallies = Tallies.from_json(file.read(MOST_BYTES + 1))
+        tallies = Tallies.from_json(file.read(MOST_BYTES_OF_TALLIES + 1))
         equal = read.setdefault(sha256(tallies.to_json().encode()).digest(), name)
         if equal != name and any(tally.n for tally in tallies.values()):
             print(f"{name!r} has the counts of {equal!r}: both are added", file=sys.stderr)

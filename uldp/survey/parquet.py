@@ -42,7 +42,7 @@ __all__ = ["tally_files", "write_reports"]
 
 SUFFIX = ".parquet"
 COLUMN = "report"
-VERSION = "2"
+LAYOUT = "2"
 BYTES_OF_GROUP = 1 << 22
 BYTES_AT_ONCE = 1 << 20
 
@@ -187,7 +187,7 @@ def _count_reports(survey: Survey, name: str) -> tuple[Counts, Counter[Any]]:
 
 def _schema(survey: Survey, question: str) -> pa.Schema:
     number = [*survey.questions].index(question)
-    metadata = {"uldp": VERSION, "uldp.survey": survey.digest, "uldp.question": str(number)}
+    metadata = {"uldp": LAYOUT, "uldp.survey": survey.digest, "uldp.question": str(number)}
     layout = wire_dtype(survey.questions[question])
     kind = pa.binary(layout.itemsize) if layout.shape else pa.from_numpy_dtype(layout)
     return pa.schema([pa.field(COLUMN, kind, nullable=False)], metadata=metadata)

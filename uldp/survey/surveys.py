@@ -48,7 +48,7 @@ __all__ = ["Reading", "Survey", "Tallies", "schema"]
 
 MESSAGE_BYTES_AT_ONCE = 1 << 18
 SHOWN_DIGITS = 12
-MOST_BYTES = 4 * survey_file.MOST_BYTES
+MOST_BYTES_OF_TALLIES = 4 * survey_file.MOST_BYTES
 
 
 class Seen(Protocol):
@@ -246,7 +246,7 @@ class Survey:
             mechanism = PersonalizedMechanism(self.questions[question], own)
         elif secrets is not None:
             raise TypeError(f"secrets must be None, for the question {question!r} has no tags")
-        held = mechanism.domain._of_labels(answer, "answer", secret=True)
+        held = mechanism.domain._indices(answer, "answer", None, secret=True)
         if held.ndim:
             raise TypeError(f"answer must be one label, got an array of {held.size}")
         if rng is None:
@@ -495,7 +495,7 @@ class Tallies(Mapping[str, Tally]):
     ) -> Tallies:
         """Return the tallies of a file, which must be a regular one (see `from_json`)."""
         with checks.regular_file(path, "path") as file:
-            return cls.from_json(file.read(-1 if old else MOST_BYTES + 1), survey, old)
+            return cls.from_json(file.read(-1 if old else MOST_BYTES_OF_TALLIES + 1), survey, old)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file of the tallies, in the place of any that is there."""
@@ -535,7 +535,7 @@ class Tallies(Mapping[str, Tally]):
 
     @classmethod
     def _read(cls, text: str, old: bool) -> Tallies:
-        content = survey_file.read_json(text, math.inf if old else MOST_BYTES)
+        content = survey_file.read_json(text, math.inf if old else MOST_BYTES_OF_TALLIES)
         file = survey_file.json_object(content, "the file", {"uldp", "survey", "tallies"})
         if not isinstance(file["survey"], str):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")

@@ -45,14 +45,14 @@ from uldp.mechanisms import Mechanism
 __all__ = ["MessageError", "Reason", "split", "unpack"]
 
 MAGIC = b"uldp"
-VERSION = 2
+MESSAGE_VERSION = 2
 HEADER = struct.Struct("<4s2H2I32s")
 VERSION_END = 8
 CHECKSUM = struct.Struct("<I")
 LEAST_LENGTH = HEADER.size + CHECKSUM.size
 MOST_VERSIONS = 256
 """A message begins with ``uldp`` and one of them."""
-MOST_REPORTS = 2**32 - 1
+MOST_REPORTS_OF_MESSAGE = 2**32 - 1
 BYTES_AT_ONCE = 1 << 20
 MOST_BYTES_AT_ONCE = 1 << 25
 
@@ -105,10 +105,10 @@ def pack(digest: bytes, question: int, rows: NDArray[Any]) -> bytes:
     rows : (n, ...) ndarray
         The reports as `wire_rows` returns them.
     """
-    if len(rows) > MOST_REPORTS:
-        raise ValueError(f"reports must be at most {MOST_REPORTS}, got {len(rows)}")
+    if len(rows) > MOST_REPORTS_OF_MESSAGE:
+        raise ValueError(f"reports must be at most {MOST_REPORTS_OF_MESSAGE}, got {len(rows)}")
     width = rows.dtype.itemsize * int(np.prod(rows.shape[1:]))
-    head = HEADER.pack(MAGIC, VERSION, question, width, len(rows), digest)
+    head = HEADER.pack(MAGIC, MESSAGE_VERSION, question, width, len(rows), digest)
     body = head + rows.tobytes()
     return body + CHECKSUM.pack(zlib.crc32(body))
 
@@ -145,11 +145,14 @@ def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
         raise MessageError(Reason.NOT_BYTES, str(released)) from None
     if not sent.startswith(MAGIC[: len(sent)]):
         raise MessageError(Reason.FORMAT, f"it starts with {sent[:4]!r}, not with {MAGIC!r}")
-    if len(sent) >= VERSION_END and (version := int.from_bytes(sent[4:6], "little")) != VERSION:
+    if (
+        len(sent) >= VERSION_END
+        and (version := int.from_bytes(sent[4:6], "little")) != MESSAGE_VERSION
+    ):
         raise MessageError(
             Reason.VERSION,
-            f"it is {version}, this collector reads {VERSION}, in which a message holds the digest "
-            "of its survey file",
+            f"it is {version}, this collector reads {MESSAGE_VERSION}, in which a message holds "
+            "the digest of its survey file",
         )
     if len(sent) < LEAST_LENGTH:
         raise MessageError(Reason.TRUNCATED, f"{len(sent)} of at least {LEAST_LENGTH} bytes")
@@ -252,7 +255,7 @@ def _intact(data: bytes, places: NDArray[np.int64], longest: int) -> dict[int, i
         return _numbers(data, length)[at].astype(np.uint64)
 
     places = places[places + LEAST_LENGTH <= len(data)]
-    places = places[number(places + 4, 2) == VERSION]
+    places = places[number(places + 4, 2) == MESSAGE_VERSION]
     payload = number(places + 8, 4) * number(places + 12, 4)
     whole = payload <= np.minimum(longest, len(data) - places) - LEAST_LENGTH
     starts = places[whole]

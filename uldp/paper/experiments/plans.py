@@ -26,7 +26,7 @@ SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 500)
 USERS = {"census": 1_229_143, "manhattan": 179_527}
 USERS_BY_ATTRIBUTES = 240_000
 
-PERSONALIZED = ("uRR", "uRAP")
+MEASURED_PERSONALIZED = ("uRR", "uRAP")
 REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10, "fig8": 100, "table1": 100}
 QUICK_USERS = 1000
 
@@ -103,7 +103,7 @@ def _personalized(figure: str, settings: Settings) -> Iterator[PersonalizedPoint
     intermediate = Histogram(law.domain, counts, people.source)
     grid = () if figure == "table1" else _grid(settings)
     for epsilon in sorted([*grid, math.log(people.domain.size)]):
-        for mechanism in PERSONALIZED:
+        for mechanism in MEASURED_PERSONALIZED:
             yield PersonalizedPoint(
                 figure=figure,
                 data=name,

@@ -28,7 +28,7 @@ __all__ = ["Loss", "gains", "losses_by_attributes", "losses_by_epsilon", "losses
 Loss = Literal["tv", "mse"]
 
 LABELS: dict[Loss, str] = {"tv": "TV", "mse": "MSE"}
-KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
+LOOKS_OF_KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
 MIXED = "empirical and no privacy: lines forecast, dots measured · all others: measured"
 MEASURED = "no privacy: forecast · all others: measured"
 FOUR_ATTRIBUTES = 400
@@ -228,7 +228,7 @@ def _draw(
         drawn,
         label,
         LABELS[loss],
-        kinds=KINDS,
+        kinds=LOOKS_OF_KINDS,
         log=log,
         columns=columns,
         names=names,
