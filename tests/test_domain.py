@@ -439,5 +439,5 @@ def test_wrong_choices_are_refused_as_fast_as_right_ones_are_taken(last):
 def test_unknown_answers_are_refused_as_fast_as_others_are_taken(last):
     million = MANY * 50
     assert len(million) == 10**6
-    way = partial(LARGE.indices, secret=True)
+    way = partial(LARGE._indices, name="values", indices=False, secret=True)
     assert is_refused_as_fast(partial(way, million), partial(way, [*million[:-1], last]))

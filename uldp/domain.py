@@ -168,15 +168,22 @@ class Domain(Frozen):
         return self._indices(values, "values", indices)
 
     def _indices(
-        self, values: Any, name: str, indices: bool | None, secret: bool = False
+        self, values: Any, name: str, indices: bool, secret: bool = False
     ) -> NDArray[np.intp]:
-        """Return the indices of values, which an error message calls by a name.
+        """Return the indices of values that an error calls by this name.
 
-        With `indices` None they are labels, where no error offers to pass indices. If they are
-        secret, no error shows them, nor holds them in its context.
+        If they are secret, no error shows them, nor holds them in its context.
         """
-        by_index = indices is not None and checks.flag(indices, "indices")
-        values = checks.in_python(values)
+        by_index = checks.flag(indices, "indices")
+        return self._found(checks.in_python(values), name, by_index, secret)
+
+    def _of_labels(self, values: Any, name: str, secret: bool = False) -> NDArray[np.intp]:
+        """Return the indices of labels where indices cannot be given, and no error offers it."""
+        return self._found(checks.in_python(values), name, None, secret)
+
+    def _found(
+        self, values: Any, name: str, by_index: bool | None, secret: bool
+    ) -> NDArray[np.intp]:
         array = checks.as_array(values, name)
         if array.ndim > 1:
             found = checks.found(values, array)
@@ -203,7 +210,7 @@ class Domain(Frozen):
         each = given if isinstance(given, list | tuple) else array.ravel().tolist()
         if not takes_text or {type(value) for value in each} - {str, np.str_}:
             remedy = ""
-            if takes_text and integers and indices is not None:
+            if takes_text and integers and by_index is not None:
                 remedy = "; if they are indices, pass indices=True"
             elif not takes_text and array.dtype.kind == "f":
                 remedy = "; .astype(int) makes whole numbers integers again"
@@ -544,7 +551,7 @@ def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     weights = np.zeros(factor.size)
     group = _collected(levels)
     labels = group if isinstance(group, list) else np.atleast_1d(group)
-    indices = factor._indices(labels, name, None)
+    indices = factor._of_labels(labels, name)
     weights[checks.positions(indices, name, factor.size)] = 1
     return weights
 

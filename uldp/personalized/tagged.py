@@ -74,15 +74,13 @@ class TaggedDomain(Domain):
         set_fields(self, base=base, tags=checked, bots=indices)
         super().__init__(values + bots, [values[x] for x in base.sensitive] + bots)
 
-    def _indices(
-        self, values: Any, name: str, indices: bool | None, secret: bool = False
+    def _found(
+        self, values: Any, name: str, by_index: bool | None, secret: bool
     ) -> NDArray[np.intp]:
-        values = checks.in_python(values)
-        by_index = indices is not None and checks.flag(indices, "indices")
         are_labels = not by_index and self._integers_are_labels
         if are_labels and checks.as_array(values, name).dtype.kind in "iu":
-            return self.base._indices(values, name, indices, secret)
-        return super()._indices(values, name, indices, secret)
+            return self.base._found(values, name, by_index, secret)
+        return super()._found(values, name, by_index, secret)
 
     @property
     def _integers_are_labels(self) -> bool:

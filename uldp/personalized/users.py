@@ -62,7 +62,7 @@ class PersonalizedMechanism:
                 "user_sensitive must be a mapping from values to tags, got a "
                 f"{type(user_sensitive).__name__}"
             )
-        values = domain.base._indices(list(user_sensitive), "user_sensitive", None, secret=True)
+        values = domain.base._of_labels(list(user_sensitive), "user_sensitive", secret=True)
         tags = secret_tags(domain, list(user_sensitive.values()), "user_sensitive")
         intermediate = np.arange(domain.base.size)
         intermediate[values] = domain.bots[tags]

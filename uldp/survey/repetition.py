@@ -221,6 +221,7 @@ class Device(Frozen):
         shielded = self.second[:, self.protected]
         hiding = shielded.sum(axis=1)
         sends = self.first.any(axis=0) & (hiding > 0)
+        # The rows that are equal up to rounding are draws of one class.
         laws = np.round(shielded[sends] / hiding[sends, None], DIGITS)
         _, alike = np.unique(laws, axis=0, return_inverse=True)
         classes = np.eye(alike.size)[alike.ravel()]
@@ -292,8 +293,6 @@ def two_layers(
         raise ValueError("mechanism must have sensitive values, without which nothing is perturbed")
     s = mechanism.sensitive.size
     k = mechanism.domain.size
-    S = mechanism.sensitive
-    N = mechanism.nonsensitive
     sets = isinstance(mechanism, UtilityOptimizedRappor)
     draws = 2 ** min(s, MOST_LISTED) if sets else s
     if k * draws * mechanism.output_count > MOST_PAIRS:
@@ -302,25 +301,38 @@ def two_layers(
     matrix = mechanism.transition_matrix()
     protected = mechanism.protected
     if reveals == "once":
-        passed_on = np.eye(N.size + 1 if sets else k)
-        if sets:
-            return Device(matrix, _beside(perturbed, passed_on), protected, "per value")
-        passed_on[np.ix_(S, S)] = perturbed
-        return Device(matrix, passed_on, protected, "per value")
+        return Device(matrix, _decided_once(mechanism, perturbed), protected, "per value")
+    # A draw is the user's value with a protected output; what she reveals is left to each report.
     first = np.zeros((k, k, len(perturbed)))
-    second = np.zeros((k, len(perturbed), protected.size))
-    law = mechanism.decoder
     for x, hidden in enumerate(matrix[:, protected]):
         first[x, x] = hidden / hidden.sum()
-        hiding, showing = (1.0, 0.0) if x in S else (law.not_true_support[x], law.true_support[x])
-        if sets:
-            beside = hiding * np.eye(N.size + 1)[0]
-            beside[1:] += showing * (x == N)
-            second[x] = _beside(perturbed, beside)
-        else:
-            second[x][:, S] = hiding * perturbed
-            second[x][:, x] += showing
-    return Device(first.reshape(k, -1), second.reshape(-1, protected.size), protected, "per value")
+    second = np.concatenate([_decided_anew(mechanism, perturbed, x) for x in range(k)])
+    return Device(first.reshape(k, -1), second, protected, "per value")
+
+
+def _decided_once(mechanism: Mechanism, perturbed: Array) -> Array:
+    """Return the law of a report after each output, which passes on what that reveals."""
+    if isinstance(mechanism, UtilityOptimizedRappor):
+        return _beside(perturbed, np.eye(mechanism.nonsensitive.size + 1))
+    second = np.eye(mechanism.domain.size)
+    second[np.ix_(mechanism.sensitive, mechanism.sensitive)] = perturbed
+    return second
+
+
+def _decided_anew(
+    mechanism: UtilityOptimizedRR | UtilityOptimizedRappor, perturbed: Array, x: int
+) -> Array:
+    """Return the law of a report of who holds x after each protected output."""
+    decoder = mechanism.decoder
+    is_open = x in mechanism.nonsensitive
+    hiding = decoder.not_true_support[x] if is_open else 1.0
+    showing = decoder.true_support[x] if is_open else 0.0
+    if isinstance(mechanism, UtilityOptimizedRappor):
+        return _beside(perturbed, np.append(hiding, showing * (mechanism.nonsensitive == x)))
+    rows = np.zeros((len(perturbed), mechanism.domain.size))
+    rows[:, mechanism.sensitive] = hiding * perturbed
+    rows[:, x] += showing
+    return rows
 
 
 def _changes(answers: Sequence[int]) -> int:

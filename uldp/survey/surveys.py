@@ -246,7 +246,7 @@ class Survey:
             mechanism = PersonalizedMechanism(self.questions[question], own)
         elif secrets is not None:
             raise TypeError(f"secrets must be None, for the question {question!r} has no tags")
-        held = mechanism.domain._indices(answer, "answer", None, secret=True)
+        held = mechanism.domain._of_labels(answer, "answer", secret=True)
         if held.ndim:
             raise TypeError(f"answer must be one label, got an array of {held.size}")
         if rng is None:
