@@ -201,6 +201,7 @@ class SupportDecoder(Decoder):
         w = weights.reshape(p.size, -1)
         supported = self._probabilities(p)[0]
         if self.names_one:
+            # D_yx is [y names x]/gain(x) - shift(x), and the named x has the probability m(x).
             shift = self.false_support / self.gain
             applied = (supported / self.gain**2)[:, None] * w
             applied -= np.outer(shift, p @ w) + np.outer(p + shift, shift @ w)
@@ -230,6 +231,7 @@ class SupportDecoder(Decoder):
         if self.names_one:
             squares = (scaled - self.false_support @ scaled) ** 2
             return self.false_support @ squares + self.gain * squares
+        # Bits are independent: their variances, with the holder's for the own bit, and the mean².
         noise = self.false_support * self.not_false_support
         own_noise = self.true_support * self.not_true_support
         return noise @ scaled**2 + (own_noise - noise) * scaled**2 + weights**2
@@ -246,6 +248,8 @@ class SupportDecoder(Decoder):
         if self.names_one:
             values = scaled - self.false_support @ scaled
             return float(values.min()), float(values.max())
+        # Independent bits are each at the end that serves; of the others, which nobody else can
+        # set, one at most is 1.
         noisy = self.false_support > 0
         ends = np.stack([-self.false_support, self.not_false_support]) * scaled
         low, high = np.sort(ends[:, noisy], axis=0).sum(axis=1)

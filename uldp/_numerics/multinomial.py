@@ -45,6 +45,8 @@ def mean_absolute_value(
     merged = merged[order]
     if values.size == 1:
         return float(n * abs(values[0]))
+    # Value by value, each state so far has a child for each likely count of the value. `rest`
+    # trials are left, and the share of the value is that among those that are left.
     rest: NDArray[np.int64] = np.array([n], dtype=np.int64)
     total = np.zeros(1)
     weight = np.ones(1)

@@ -64,6 +64,8 @@ def _mark(
     size: int,
 ) -> None:
     """Mark the subsets of `random_subsets`, of a size from 0 to universe - 1, in rows of False."""
+    # Each step of Floyd's algorithm draws one of the elements up to `last`, and adds `last` itself
+    # where that is there already; then `last` grows by 1. All rows are one flat array.
     rows, width = chosen.shape
     flat = chosen.reshape(-1)
     start = np.arange(rows) * width
@@ -75,10 +77,13 @@ def _mark(
         flat[place] = True
         last += 1
     spare = rng.integers(size + 1, size=rows)
+    # A random one of the added that is not the spare: from there on the numbers are one higher.
     member = rng.integers(max(size, 1), size=rows)
     member += member >= spare
     users = np.arange(rows)
     flat[added[spare, users]] = False
+    # The partner has the mark that the own element must get, and the two swap. Where both have that
+    # mark nothing changes; without an own element the partner swaps with itself.
     partner = added[np.where(held, member, spare), users]
     place = np.where(own < 0, partner, start + own)
     flat[partner] = flat.take(place)

@@ -56,6 +56,8 @@ class BlockLaw(Frozen):
         members = max(s, 1)
         others = max(s - 1, 1)
         scale = d + (s - d) * shrink
+        # scale is D/E. A set that holds the user's own value holds (d - 1)/(s - 1) of the others,
+        # and a set that does not d/(s - 1).
         self.own = d / scale
         self.not_own = (s - d) * shrink / scale
         self.fellow = (self.own * (d - 1) + self.not_own * d) / others
@@ -98,6 +100,8 @@ class BlockLaw(Frozen):
             What P is applied to.
         """
         with_own, with_neither, of_foreign = self.pairs(size)
+        # P(x, z) is with_own (p(x) + p(z)) + with_neither (p(X_S) - p(x) - p(z)), and
+        # of_foreign p(X_N) for the values of the other class.
         of_all = with_neither * p.sum() + of_foreign * foreign
         lean = with_own - with_neither
         rest = w.sum(axis=0) - w
@@ -140,7 +144,8 @@ class BlockDecoder(OutcomeDecoder):
     named, unnamed : float
         What a revealed value adds for itself, and for the others in X_N.
     foreign_mass, foreign_mass_revealed, own_mass_revealed : ndarray, float, float
-        What a set of each size and a revealed value add for p(X_N), and what that one for p(X_S).
+        What a set of each size adds for p(X_N), what a revealed value adds for p(X_N), and what a
+        revealed value adds for p(X_S).
     """
 
     def __init__(
@@ -155,6 +160,8 @@ class BlockDecoder(OutcomeDecoder):
         self.mass = mass
         s = max(law.s, 1)
         nu = max(law.nu, 1)
+        # With m_d = reached, 1/m_d is 1 + excess. The mean of 1/m_d over the reports is affine in
+        # p(X_S), with the slope `scale`; a report adds for p(X_N) what it lacks to add up to 1.
         reached = mass + law.hidden * (1 - mass)
         excess = law.shown * (1 - mass) / reached
         mean_excess = float(law.weights @ excess)
@@ -163,10 +170,12 @@ class BlockDecoder(OutcomeDecoder):
         self.foreign_mass_revealed = (1 + mean_excess) / scale
         self.own_mass_revealed = -float(law.weights @ (law.hidden * (1 + excess))) / scale
         if law.s > 1:
+            # own/d is in proportion to μ_d, but does not vanish where ε is large.
             weight = law.own / law.sizes / reached
             self.contrast = weight / (law.weights @ (weight * law.gain))
         else:
             self.contrast = np.zeros(law.sizes.size)
+        # The d entries inside a set and the others add up to what the set says of p(X_S).
         self.outside = (1 - self.foreign_mass - self.contrast * law.sizes) / s
         self.inside = self.outside + self.contrast
         self.absent = self.own_mass_revealed / s
@@ -210,7 +219,8 @@ class BlockDecoder(OutcomeDecoder):
             sent = law.hidden[i] * mass_N
             held = law.own[i] * p[S] + law.fellow[i] * (mass_S - p[S]) + law.held[i] * sent
             row = np.empty(p.size)
-            row[S], row[N] = self.outside[i], self.unrevealed[i]
+            row[S] = self.outside[i]
+            row[N] = self.unrevealed[i]
             products = row @ w
             from_held = self.contrast[i] * (held @ w[S])
             applied += weight * np.outer(row, (mass_S + sent) * products + from_held)
@@ -241,6 +251,8 @@ class BlockDecoder(OutcomeDecoder):
         rest_squares = squares_S - of_S**2
         moments = np.zeros(weights.size)
         for i, weight in enumerate(law.weights):
+            # A set A adds start + contrast Σ_A w. The expected square of Σ_A w is that of its
+            # terms, and twice that of each pair.
             with_own, with_neither, of_foreign = law.pairs(i)
             start = self.outside[i] * sum_S + self.unrevealed[i] * of_N
             contrast = self.contrast[i]
@@ -263,6 +275,7 @@ class BlockDecoder(OutcomeDecoder):
         law = self.law
         of_S = np.sort(weights[self.sensitive])
         of_N = weights[self.nonsensitive]
+        # The least Σ_A w of a size is that of the smallest w, the largest that of the others.
         sums = np.append(0, np.cumsum(of_S))
         start = self.outside * of_S.sum() + self.unrevealed * of_N.sum()
         values = np.concatenate(

@@ -85,6 +85,7 @@ class UtilityOptimizedBlockDesign(SetReports):
 
     @property
     def _sizes(self) -> Sizes:
+        """The field `sizes`, which is of this type once the design is made."""
         return cast(Sizes, self.sizes)
 
     @cached_property
@@ -189,13 +190,13 @@ class UtilityOptimizedBlockDesign(SetReports):
         drawn = rng.choice(law.sizes.size, users.size, p=law.weights)
         own = np.maximum(numbers, 0) - 1
         is_sent = numbers > 0
+        s = self.sensitive.size
         for row, size in enumerate(law.sizes.tolist()):
             members = np.flatnonzero(drawn == row)
             held = bernoulli(rng, law.own[row], law.not_own[row], members.size)
             is_sent[members] |= bernoulli(rng, law.hidden[row], law.shown[row], members.size)
-            for chunk in chunks(members.size, max(1, MEMBERS_AT_ONCE // self.sensitive.size)):
+            for chunk in chunks(members.size, max(1, MEMBERS_AT_ONCE // s)):
                 some = members[chunk]
-                s = self.sensitive.size
                 sets[some] = random_subsets(rng, own[some], held[chunk], s, size)
         sets *= is_sent[:, None]
         return self._reports(sets, revealed * ~is_sent)
@@ -239,6 +240,7 @@ class UtilityOptimizedBlockDesign(SetReports):
         if not self._sizes:
             return true_counts
         if draws > 1:
+            # Fewer users at a time: (m + 0)//d, ..., (m + d - 1)//d add up to m.
             total = np.zeros(self.tally_shape, dtype=np.int64)
             for draw in range(draws):
                 total += self._simulate_counts((true_counts + draw) // draws, rng)

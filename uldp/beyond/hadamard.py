@@ -136,6 +136,7 @@ class UtilityOptimizedHadamard(IndexReports):
         columns = rng.integers(self.order, size=users.size)
         rows = np.maximum(numbers, 0)
         is_odd = np.bitwise_count(rows & columns) % 2
+        # rows & -rows is the last digit 1 of the own row: changed in the column it turns the sign.
         columns ^= told * is_odd * (rows & -rows)
         return np.where(told & (numbers < 0), self.order - 1 - numbers, columns)
 
@@ -178,13 +179,15 @@ class HadamardDecoder(OutcomeDecoder):
     ) -> NDArray[np.float64]:
         """Return M(p) w = Dᵀ diag(q) D w, where q is the law of the reports at p."""
         w = weights.reshape(p.size, -1)
-        (of_columns, of_values) = self._law(p)
+        (of_columns, of_values) = self._probabilities(p)
         decoded = self._by_column(w[self.sensitive]) * of_columns[:, None]
         revealed = w[self.nonsensitive] * of_values[:, None]
         return self._by_value(decoded, revealed).reshape(weights.shape) / self.told**2
 
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E[(D_y · w)²] by the value behind the report y, in O(V log V)."""
+        # A report that tells is one of the V/2 columns with +1 in the own row. Their mean square is
+        # that of all columns and a V-th of the transform of the squares.
         squares = self._by_column(weights[self.sensitive]) ** 2
         mean = squares.mean() if self.order else 0.0
         telling = self._by_value(squares / max(self.order, 1), weights[self.nonsensitive] ** 2)
@@ -199,9 +202,8 @@ class HadamardDecoder(OutcomeDecoder):
 
     def totals(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return D_y · w for each report y, in O(V log V)."""
-        S = weights[self.sensitive]
-        N = weights[self.nonsensitive]
-        return np.concatenate([self._by_column(S), N]) / self.told
+        of_columns = self._by_column(weights[self.sensitive])
+        return np.concatenate([of_columns, weights[self.nonsensitive]]) / self.told
 
     @property
     def sums_to_one(self) -> bool:
@@ -220,7 +222,9 @@ class HadamardDecoder(OutcomeDecoder):
         yield 1 / self.told, self.told * p_own
         yield 0.0, self.hidden * p_own + p_fellow + p_foreign
 
-    def _law(self, p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _probabilities(
+        self, p: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the probabilities of the columns and of the revealed values."""
         S = p[self.sensitive]
         N = p[self.nonsensitive]
@@ -244,6 +248,7 @@ class HadamardDecoder(OutcomeDecoder):
 
 def hadamard_transform(values: NDArray[Any]) -> NDArray[Any]:
     """Return H times the values along the first axis, of a length 2^v or 0, in O(v 2^v)."""
+    # Each step is for one binary digit: what differs in it is added up, and subtracted.
     result = values
     for _ in range(len(values).bit_length() - 1):
         even = result[::2]

@@ -98,6 +98,7 @@ class OutcomeDecoder(Decoder):
         for members, outcomes in self._classes(p):
             values, probabilities = zip(*outcomes, strict=True)
             table = np.array([np.broadcast_to(q, members.size) for q in probabilities])
+            # Values of a class with the same p have the same deviation, which is computed once.
             entries, first, place = np.unique(p[members], return_index=True, return_inverse=True)
             each = [
                 mean_absolute_value(n, np.array(values) - entry, table[:, column]) / n
@@ -113,6 +114,9 @@ class OutcomeDecoder(Decoder):
             if not members.size:
                 continue
             own, fellow, foreign = self._moments(sensitive)
+            # n Var + p² is foreign + slope p. With f = false_support that of the Bernoulli variable
+            # is f (1 - f)/gain² + (1 - 2f)/gain p. So below = f/gain and above = (1 - f)/gain have
+            # the product foreign, the difference slope and the sum `length`.
             slope = own - foreign + (members.size - 1) * (fellow - foreign)
             length = math.sqrt(slope**2 + 4 * foreign)
             small = 2 * foreign / (length + abs(slope))
@@ -163,6 +167,8 @@ class OutcomeDecoder(Decoder):
         foreign = np.zeros(estimate.size)
         foreign[self.nonsensitive] = 1
         between = self.range_of_total(foreign)
+        # c is affine in the mass. So the largest is at an end, and too low only if the mass lies
+        # beyond that end, of which the chance is `missed`.
         masses = np.clip(1 - exact(between, foreign @ estimate, n, 2 * missed), 0, 1)
         (constants, slopes), (others, _) = (self.squares(float(mass)) for mass in masses)
         return np.maximum(constants, others), slopes

@@ -249,9 +249,12 @@ class Shuffled:
         slack = self._slack
         w = np.expm1(level)
         u = self._u
+        # E X_+ is at most (E X + √((E X)² + Var X))/2 for every X (Scarf).
         push = 0.5 * u * (2 + w) * law.values * (1 + slack)
         most = push - 0.5 * w * law.means * (1 - slack)
         above = (most + np.hypot(most, 0.5 * w * np.sqrt(law.variances))) / 2
+        # For each exponent: below the first D only an R below `_least_totals` makes Σ L_i positive.
+        # That is missed, and three tails of J and D.
         from_here_on = np.append(np.cumsum((law.chances * above)[::-1])[::-1], 0.0)
         first = np.searchsorted(push, 0.5 * w * self._least_totals * (1 - slack))
         missed = u * (np.exp(-EXPONENTS) + 3 * np.exp(-EXPONENT))
@@ -283,7 +286,7 @@ class Shuffled:
         kinds = self._kinds
         rest = kinds.revealed + kinds.neither + kinds.both
         centre = 2 * n * kinds.one
-        # Beyond these J and D the probability is that of `missed` in `_largest_delta`.
+        # `_largest_delta` counts what lies beyond these J and D as missed.
         reach = float(_reach(centre * rest, 1.0, EXPONENT))
         fewest = max(int(centre - reach), 1)
         most = min(int(centre + reach) + 1, n)
@@ -368,6 +371,8 @@ class Shuffled:
                 f"n must be smaller to be summed up, got {n}: there are {states} histograms of "
                 f"kinds, at most {MOST_STATES} are allowed"
             )
+        # Kind by kind, each state so far has a child for each number of reports of the kind, 0 to
+        # `left`. In the end all that are left are revealed values.
         left = np.array([n])
         log = np.array([lgamma(n + 1)])
         of_first = np.zeros(1)

@@ -95,8 +95,7 @@ def total(
     estimate = PersonalizedEstimate.of(domain, r, background)
     behind = estimate.pi @ weights
     scores = np.concatenate([weights, behind])
-    known = background or {}
-    unknown = domain.bots[[known.get(name) is None for name in domain.tags]]
+    unknown = domain.bots[[(background or {}).get(tag) is None for tag in domain.tags]]
     missed = 1 - checks.open_unit(confidence, "confidence")
     open_values = domain.base.nonsensitive
     sure = totals.total_of(tally, r, _delta_weights(r, scores, open_values, unknown), missed)

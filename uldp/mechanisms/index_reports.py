@@ -63,9 +63,12 @@ class IndexReports(Mechanism):
         """
         counts = self._as_tally(reports).counts
         matrix = self.transition_matrix()
+        # Only one value leads to a report that is not protected: the one with an entry above 0.
         revealed = np.zeros(self.domain.size, dtype=np.int64)
         np.add.at(revealed, matrix[:, ~self.protected].argmax(axis=0), counts[~self.protected])
         columns = matrix[:, self.protected]
+        # The set of a column is where it is above its least entry, but for rounding; the logarithm
+        # of largest by least is its level. With set and level alone the column must come back.
         least = columns.min(axis=0)
         held = columns > least * (1 + PRECISION)
         levels = np.log(columns.max(axis=0) / least)

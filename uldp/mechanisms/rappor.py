@@ -192,6 +192,7 @@ class UtilityOptimizedRappor(SetReports):
         byte, bit = (own.take(users) for own in self._own_bit)
         flat = sets.reshape(-1)
         place = np.arange(0, sets.size, width) + byte
+        # The own bit becomes `on`; a user without one has bit = 0, for whom nothing changes.
         flat[place] = flat.take(place) & ~bit | bit * on
         return sets
 

@@ -56,6 +56,7 @@ class SetReports(Mechanism):
         times = np.ones(len(sets), dtype=np.int64)
         width = self._sets.width
         if width <= 2:
+            # A set of at most two bytes is the number with these digits.
             digits = 256 ** np.arange(width)
             codes, times = np.unique(sets @ digits, return_counts=True)
             sets = (codes[:, None] // digits % 256).astype(np.uint8)
@@ -71,6 +72,7 @@ class SetReports(Mechanism):
 
     @cached_property
     def _revealed_dtype(self) -> np.dtype[Any]:
+        # Where nothing can be revealed, a report has no bytes for it.
         values = self.nonsensitive.size
         return integer_dtype(values) if values else np.dtype("V0")
 
@@ -79,14 +81,14 @@ class SetReports(Mechanism):
             return sets
         reports = np.empty(len(sets), dtype=self.report_dtype)
         reports[:, : self._sets.width] = sets
+        # The bytes behind the set are one integer.
         reports[:, self._sets.width :].view(self._revealed_dtype)[:, 0] = revealed
         return reports
 
     def _report(self, held: NDArray[np.bool_], revealed: int) -> NDArray[np.uint8]:
         """Return the one report of a set that reveals a value by its number, or 0."""
         sets = self._sets.pack(held[np.newaxis])
-        reports = self._reports(sets, np.array([revealed]))
-        return reports.reshape(-1)
+        return self._reports(sets, np.array([revealed])).reshape(-1)
 
     def _revealed(self, reports: NDArray[np.uint8]) -> NDArray[Any]:
         if not self.nonsensitive.size:

@@ -234,6 +234,7 @@ def _ends(data: bytes, longest: int) -> Iterator[int]:
     """Yield where the pieces of data end, the first of which begins at 0."""
     versions = _numbers(data, 2)[4:]
     magic = _numbers(data, 4)[: versions.size] == int.from_bytes(MAGIC, "little")
+    # Where messages may begin, and where those of them end that are intact.
     places = np.flatnonzero(magic & (versions < MOST_VERSIONS))
     end_of = _intact(data, places, longest)
     beginnings = [*places.tolist(), len(data)]
@@ -243,6 +244,8 @@ def _ends(data: bytes, longest: int) -> Iterator[int]:
         if start in end_of:
             start = end_of[start]
         else:
+            # Junk, or a message that is not intact. It ends where an intact one begins, or where
+            # one may begin that leaves this one at least as long as a message is.
             far = min(bisect_left(beginnings, start + LEAST_LENGTH), places.size)
             start = min(beginnings[far], intact[bisect_left(intact, start)])
         yield start

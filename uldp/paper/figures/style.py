@@ -181,7 +181,7 @@ class Picture(Figure):
         """Make the figure as wide as a phone, its panels one below the other."""
         number = len(self.panels)
         rows = -(-number // self.narrow_columns)
-        highest = 2.6 if number < 3 else 2.0
+        highest = 2.6 if number < 3 else 2.0  # inches of a panel
         if self.narrow_columns == 1 and any(ax.images for ax in self.panels):
             highest = 3.0  # maps, which are about as high as wide
         if rows > 4:
@@ -189,7 +189,7 @@ class Picture(Figure):
         of_row = self.get_figheight() / -(-number // self.columns)
         if number > 1:
             of_row = min(of_row, highest)
-        note(self.panels, textwrap.fill(self.get_suptitle(), 54))
+        note(self.panels, textwrap.fill(self.get_suptitle(), 54))  # letters, in this width
         self.arrange(NARROW, of_row * rows, self.narrow_columns)
 
     def svg(self) -> str:
@@ -235,15 +235,19 @@ def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> No
         placed = []
         for name, line, at in names:
             points = ax.transData.transform(line.get_xydata())
+            # Inside the axes, 0 to 1 on both, with a hair of room: 0.5² is 0.25.
             within = points[((ax.transAxes.inverted().transform(points) - 0.5) ** 2 < 0.251).all(1)]
             if at == end and len(within):
                 placed.append((within[-1 if end == "end" else 0], name))
         placed.sort(key=lambda one: round(float(one[0][1]), 2))  # ties stay in order
         pixel = 72 / ax.figure.dpi
         tall = np.array([SPACING * (1 + one.get_text().count("\n")) for _, one in placed])
+        # `room` is where the middles stand if the names touch, from 0 on. The nearest heights that
+        # are at least so far apart are the nearest increasing ones once it is taken off.
         room = np.cumsum(tall) - tall / 2
         heights = np.array([point[1] * pixel for point, _ in placed])
         apart = isotonic_regression(heights - room).x + room if placed else heights
+        # No name stands below the axes.
         apart = np.maximum(apart, ax.bbox.y0 * pixel + room)
         for (point, name), moved, height in zip(placed, apart, heights, strict=True):
             name.xy = tuple(ax.transData.inverted().transform(point))
@@ -253,6 +257,7 @@ def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> No
 def readable(color: Any) -> Any:
     """Return a colour for letters: ink if the contrast of its own to the page is below 4.5."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    # The contrast to white is 1.05 over the luminance plus 0.05 (WCAG).
     return INK if np.dot(linear, (0.2126, 0.7152, 0.0722)) > 1.05 / 4.5 - 0.05 else color
 
 
@@ -290,6 +295,7 @@ def _make_room(ax: Axes, names: Sequence[tuple[Annotation, Line2D, End]]) -> Non
     scale = ax.xaxis.get_transform()
     low, high = scale.transform([start, ax.get_xlim()[1]])
     share = (inches + 0.1) / (NARROW - 0.8)
+    # The names take this share of the whole axis, of which low to high are the rest.
     left = scale.inverted().transform([low - share / (1 - share) * (high - low)])[0]
     ax.set_xlim(left=left)
     ax.set_xticks([tick for tick in ticks if start * (1 - 1e-9) <= tick <= ax.get_xlim()[1]])
@@ -581,7 +587,7 @@ def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color
     lines = [(level, line) for level, path in paths for line in path.to_polygons(closed_only=False)]
     to_axes = ax.transData + ax.transAxes.inverted()
     places = [to_axes.transform(line) for _, line in lines]
-    taken = [np.array([[0.5, 2.0]])]
+    taken = [np.array([[0.5, 2.0]])]  # far above the axes: nothing is taken yet
     for index, ((level, _), place) in enumerate(zip(lines, places, strict=True)):
         inside = place[((place > (0.07, 0.04)) & (place < (0.93, 0.96))).all(axis=1)]
         if len(inside) and np.ptp(place, axis=0).max() > 0.1:
