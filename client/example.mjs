@@ -152,7 +152,7 @@ class Outbox {
     this.put(slot, TAKEN);
   }
 
-  /** Take a report out of what the client keeps: where it was, none is made again. */
+  /** Take a report out of the client's storage; its place is kept, so that none is made again. */
   empty(slot) {
     const key = `uldp ${this.survey.id}`;
     const kept = JSON.parse(localStorage.getItem(key));
@@ -161,7 +161,7 @@ class Outbox {
   }
 }
 
-/** Post to the server with the token of this link; what it answers, if it does so in time. */
+/** Post to the server with the token of this link; return its answer, if that comes in time. */
 async function post(body, patience, round) {
   const query = new URLSearchParams();
   if (token !== null) query.set("token", token);
@@ -181,7 +181,7 @@ async function post(body, patience, round) {
 /** Whether the server says that it does not know this link: before anything is made under it. */
 const isUnknown = async (round) => (await post("", KNOCK, round)).status === FORBIDDEN;
 
-/** Send what waits; return the statuses of the answers. One with the message's digest confirms it. */
+/** Send the messages that wait; return the statuses. An answer with a message's digest confirms it. */
 async function deliver(survey, outbox) {
   const sent = outbox.waiting.map(async ([slot, content]) => {
     const message = Uint8Array.from(content);
@@ -226,7 +226,7 @@ async function start() {
     form.hidden = !isAsked || !(open().length || outbox.waiting.length);
     return news.length;
   };
-  /** Send what waits, and say what has become of it; the text, if all was taken. */
+  /** Send the messages that wait, and say whether they were taken; the text, if all were. */
   const finish = async (text) => {
     const statuses = await deliver(survey, outbox);
     close();

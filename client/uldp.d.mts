@@ -58,7 +58,7 @@ export interface ResponseLaw {
   readonly replaced?: Pair;
 }
 
-/** RAPPOR and uRAP; without what no value needs. */
+/** RAPPOR and uRAP; without the choices that no value needs. */
 export interface BitLaw {
   readonly own?: Pair;
   readonly other?: Pair;
@@ -166,14 +166,14 @@ export class MessageError extends Error {
  *
  * @param file Its exact text, or its bytes.
  * @param options The largest `epsilon` of a survey that is taken; by default any is.
- * @throws {SurveyError} If it is none. The error names the place.
+ * @throws {SurveyError} If the text is no survey file. The error names the place.
  */
 export function parseSurvey(
   file: string | ArrayBuffer | ArrayBufferView,
   options?: { mostEpsilon?: number },
 ): Survey;
 
-/** What decides: `Coins`, or what stands in for them in a test. */
+/** The source of decisions: `Coins`, or a stand-in for them in a test. */
 export interface RandomChoices {
   /** Return true with probability p. The last argument names the decision as the format does. */
   decide(p: number, complement: number, name?: string): boolean;

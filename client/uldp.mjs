@@ -46,7 +46,7 @@ function refuseIf(isWrong, reason) {
   if (isWrong) throw new MessageError(reason);
 }
 
-/** Read a survey file; what is none is refused with a SurveyError that names the place. */
+/** Read a survey file; any other text is refused by a SurveyError that names the place. */
 export function parseSurvey(file, options = {}) {
   checkKeys(options, "options", [], ["mostEpsilon"]);
   const { mostEpsilon = Infinity } = options;
@@ -56,7 +56,7 @@ export function parseSurvey(file, options = {}) {
 /**
  * Make a message as `survey.privatize` does, from given random choices: for tests, and for pages
  * that show a mechanism at work, never for an answer that somebody gives. `coins` are `Coins`, or
- * what has its two methods.
+ * an object with its two methods.
  */
 export function rehearse(survey, question, answer, coins, options) {
   const asked = survey.question(question);
@@ -481,7 +481,7 @@ function readJson(file, where = "the file") {
 /** Refuse JSON that is not what it seems: a key that stands twice, a whole number with a point. */
 function checkSpelling(text, where) {
   const around = [];
-  let inner = { key: "", keys: null, place: 0 }; // what is open: its last key, all, and the place
+  let inner = { key: "", keys: null, place: 0 }; // the innermost open brackets: the last key, all keys, the place
   let before = "";
   for (const [token] of text.matchAll(JSON_TOKENS)) {
     if (token === "{" || token === "[") {
@@ -530,8 +530,8 @@ function checkArray(value, where, least, most = Infinity) {
 
 function checkText(value, where) {
   if (typeof value === "string" && LENGTH.test(value) && !NOT_IN_TEXT.test(value)) return value;
-  const what = "without control characters and what is no character";
-  throw refusal(where, `a string of 1 to 500 characters, ${what}`);
+  const rest = "without control characters, marks of direction and noncharacters";
+  throw refusal(where, `a string of 1 to 500 characters ${rest}`);
 }
 
 function checkNumber(value, where, least, most, kind = "a number") {
@@ -558,7 +558,7 @@ function checkLabels(labels, where, least) {
 
 function checkDifferent(values, where) {
   const seen = new Set(values.map(foldedText));
-  if (seen.has("")) throw refusal(where, "without one that is not seen");
+  if (seen.has("")) throw refusal(where, "of strings that each have a character that is seen");
   if (seen.size < values.length) throw refusal(where, "without two that are alike");
 }
 

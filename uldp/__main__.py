@@ -47,9 +47,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its status, 2 after what it cannot do, 130 after an interruption.
+    """Run a command; return its status, 2 after an error, 130 after an interruption.
 
-    Who reads the output may stop before its end: that is no error to be told, and gives 141.
+    The reader of the output may stop before its end. The status is then 141, and no error is told.
     """
     _write_utf8()
     try:

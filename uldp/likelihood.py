@@ -238,7 +238,7 @@ def em(
     """Return the estimate that expectation maximization reaches (the paper's EM reconstruction).
 
     From a start without zeros it climbs toward the largest likelihood, slowly where ε is small;
-    where that is attained at several points, the start decides which it nears. What it returns
+    where that is attained at several points, the start decides which it nears. An estimate
     before that depends on its start and its end. `maximum_likelihood` arrives.
 
     Parameters

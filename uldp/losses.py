@@ -8,7 +8,7 @@ values. For others, such as the block design, whose entries are affine in severa
 
 For all of them n Var p̂(x) + p(x)² is affine in p(x) and p(X_S). So every loss (in l1, its limit for
 many users) is strictly concave in p, and symmetric within X_S and within X_N: it is largest at one
-p, uniform within both. What is left is to find p(X_S). There every variance is m(1 - m) / (n gain²)
+p, uniform within both. Only p(X_S) is left to find. There every variance is m(1 - m) / (n gain²)
 with an m affine in p(x) (`decoders.Bernoulli`). Writing m_S and m_N for the two, the l1 loss is
 stationary where m_S = m_N; if m_S > m_N at p(X_S) = 0 already, the worst case is the uniform
 distribution over X_N, and if m_S < m_N at p(X_S) = 1 still, that over X_S.

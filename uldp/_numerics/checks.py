@@ -92,13 +92,13 @@ def flag(value: object, name: str) -> bool:
 
 
 def choice(value: object, name: str, allowed: Collection[str]) -> None:
-    """Refuse what is not one of the allowed strings."""
+    """Refuse any value but the allowed strings."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
 
 
 def items(values: object, name: str) -> list[Any]:
-    """Return the items of a collection, in Python's types; strings and mappings are none."""
+    """Return the items of a collection, in Python's types; strings and mappings are refused."""
     if isinstance(values, Mapping):
         raise TypeError(f"{name} must be a collection, got a mapping: pass the keys that are meant")
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -117,7 +117,7 @@ def path(value: object, name: str) -> Path:
 
 
 def regular_file(value: object, name: str) -> BinaryIO:
-    """Open a file to read it; what is none, such as a pipe or a device, is not waited for."""
+    """Open a regular file to read it; a pipe or a device is refused, not waited for."""
     file = path(value, name)
     descriptor = os.open(file, os.O_RDONLY | WITHOUT_WAITING)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -145,7 +145,7 @@ def instance(value: object, name: str, kind: type) -> None:
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Return the values as an array; nested lists of unequal lengths and masked arrays are none."""
+    """Return the values as an array; refuse nested lists of unequal lengths and masked arrays."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array: choose what its masked values mean")
     try:

@@ -13,7 +13,7 @@ b with probability γ = Σ b(y), whatever she holds, and a non-sensitive user no
 Two facts follow:
 
 - The others cover her least where none of them holds a sensitive value, and then it does not matter
-  what they hold. Whatever else others may send can be put in afterwards, by who knows the values.
+  what they hold. An attacker who knows the values can put in afterwards all else that they send.
 - There the least δ at ε' is E[(Σ L_i)_+]/n, with n independent reports y_i of non-sensitive users
   and L_i = (Q(y_i|x) - e^ε' Q(y_i|x'))/b(y_i) for a protected one, 0 for a revealed value.
 

@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 OF_ANSWERS = (
-    "shares of answers, if what is taken for those behind the tags is right; the last column, not "
-    "in the intervals, is the most that it can add if it is wrong"
+    "shares of answers, if the guess of the values behind the tags is right; the last column, not "
+    "in the intervals, is the most that a wrong guess can add"
 )
 
 
@@ -40,8 +40,8 @@ class PersonalizedTotal(totals.Total):
     value, standard_error, low, high : float
         As of a `uldp.inference.Total`, for the given background knowledge.
     background_error : float
-        The most by which what is taken for the values behind the tags, if it is wrong, can move the
-        value. The interval does not count it.
+        The most by which a wrong guess of the values behind the tags can move the value. The
+        interval does not count it.
     """
 
     background_error: float
@@ -169,8 +169,8 @@ def summary(
     Returns
     -------
     EstimateTable
-        With a further column, "background_error", the most by which a share is off if what is taken
-        for the values behind the tags is wrong.
+        With a further column, "background_error", the most by which a share is off if the guess
+        of the values behind the tags is wrong.
     """
     if isinstance(law, Tally) and tally is None:
         tally = law

@@ -150,12 +150,12 @@ def stratified(
 
     Each stratum counts by its known share of the population, however many of it answered:
     p̂ = Σ w_h p̂_h, and the variances add up with the squares of the w_h. The collector must know
-    who is of which stratum, and its share, from elsewhere; this is not an answer that is protected.
+    the stratum of each person, and its share, from elsewhere; this is no answer that is protected.
 
     The interval of a share T holds, as that of `total`, p̂ itself and all T with abs(p̂ - T) ≤ z σ +
     c. With N reports in all, p̂ is the mean of N numbers: a decoded report of stratum h times λ_h =
     w_h N/n_h. Their mean square is at most Σ w_h λ_h (K_h + B_h p_h), where K_h and K_h + B_h are
-    the largest mean squares of a report of who has another value, and of who has this one. With the
+    the largest mean squares of the reports of a user with another value and with this one. With the
     largest λ_h B_h for all it is known at T, and σ² is at most this less T², over N. So an interval
     is wider than it need be where strata answered out of proportion to their shares.
 
@@ -206,7 +206,7 @@ def stratified(
 
 
 def _own_squares(law: Law) -> NDArray[np.float64]:
-    """Return E D_yx² of the reports of who holds x, shape (k,), which a class has in common."""
+    """Return E D_yx² of the report of a user with x, shape (k,); it is the same in a class."""
     squares = np.empty(law.domain.size)
     for members in (law.sensitive, law.nonsensitive):
         for x in members[:1]:

@@ -64,7 +64,7 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         "tally",
         "count the reports in messages",
         "Count the reports in messages, for each question of a survey, and write the counts as "
-        "JSON. What is refused is counted by file and reason, on the error output. Options stand "
+        "JSON. Refused messages are counted by file and reason, on the error output. Options stand "
         "before the survey; a file whose name begins with a minus is given as ./-name. The exit "
         "status is 1, and nothing is written, if no report is accepted or too many messages are "
         "refused.",
@@ -206,7 +206,7 @@ def _promise(mechanism: Mechanism, people: int, reports: int) -> Iterator[str]:
 
 
 def _upwards(epsilon: float) -> str:
-    """Write a level with 4 digits, rounded up but for what is lost in its sum."""
+    """Write a level with 4 digits, rounded up but for the rounding errors of its sum."""
     return f"{float(UPWARDS.create_decimal(f'{epsilon:.12g}')):.4g}"
 
 
@@ -305,8 +305,8 @@ def _once(names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
     for name in names:
         if name.startswith("-") and name != "-":
             raise ValueError(
-                f"FILE must not begin with a minus, got {name!r}: options stand before what is "
-                f"read, and a file of this name is ./{name}"
+                f"FILE must not begin with a minus, got {name!r}: options stand before the "
+                f"files, and a file of this name is ./{name}"
             )
     read: dict[tuple[int, int], str] = {}
     for name in names:
@@ -423,7 +423,7 @@ def _print_csv(tables: dict[str, EstimateTable]) -> None:
 
 
 def _as_text(cell: str | int) -> str | int:
-    """Put an apostrophe before what a spreadsheet would compute, also if it splits the text."""
+    """Put an apostrophe before each part that a spreadsheet would compute as a formula."""
     if not isinstance(cell, str):
         return cell
     parts = re.split("([;\t])", cell)

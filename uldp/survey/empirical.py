@@ -52,8 +52,8 @@ def empirical_level(
     Half of the reports serve to choose the event, a set of reports that come from the first value
     more often than from the second: a quarter to order them by the odds, a quarter to find how many
     of them to take. In the other half, which the choice has not seen, the two probabilities are
-    bounded by Clopper and Pearson (1934), one from below and one from above; what is proven is the
-    logarithm of the ratio of the bounds. Nothing need be known of the code that made the reports.
+    bounded by Clopper and Pearson (1934), one from below and one from above; the logarithm of the
+    ratio of the bounds is proven. Nothing need be known of the code that made the reports.
 
     Parameters
     ----------

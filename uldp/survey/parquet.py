@@ -6,8 +6,8 @@ else fixed-size binary, as in a message (see `uldp.survey.wire`). Nothing stands
 The metadata of the schema holds under ``uldp`` the number of this layout, 2, under ``uldp.survey``
 the digest of the survey, and under ``uldp.question`` the number of the question, from 0.
 
-What strangers send are messages; a Parquet file is the collector's own. One that is cut, damaged or
-of another survey is left out. One that somebody made to harm its reader may do so: take none from a
+Strangers send messages; a Parquet file is the collector's own. A file that is cut, damaged or of
+another survey is left out. A file that somebody made to harm its reader may do so: take none from a
 stranger.
 """
 
@@ -69,7 +69,7 @@ def write_reports(survey: Survey, question: str, reports: ArrayLike, path: AnyPa
     Raises
     ------
     OSError
-        If the file exists or cannot be written. Nothing is left of what cannot be finished.
+        If the file exists or cannot be written. Nothing is left of a file that cannot be finished.
     """
     checks.instance(survey, "survey", Survey)
     checks.choice(question, "question", survey.questions)
@@ -103,7 +103,7 @@ def tally_files(
     """Tally the reports of many files, on processes of this machine or on a cluster.
 
     A file whose name ends with ".parquet" holds reports, and any other one messages, one behind the
-    other. What cannot be counted is left out and named, and the rest is counted; but a file that
+    other. A file that cannot be read is left out and named, and the rest is counted; but one that
     kills the process which reads it ends the count with an error. The processes of this machine
     open no port. A script that calls this must guard its start with ``if __name__ == "__main__"``,
     because they import it.
@@ -151,7 +151,7 @@ def tally_files(
 
 
 def _count(survey: Survey, name: str, max_reports: int) -> tuple[Counts, Counter[Any]]:
-    """Return what is in a file and what was left out of it; this is what runs on a worker."""
+    """Return the counts of a file, and how many reports were left out; it runs on a worker."""
     try:
         if name.endswith(SUFFIX):
             return _count_reports(survey, name)

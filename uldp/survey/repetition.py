@@ -267,8 +267,8 @@ def two_layers(
     """Return the device that keeps a draw for each value and perturbs it anew for each report.
 
     The first layer is the mechanism. The second is randomized response among the sensitive values
-    for RR and uRR; for RAPPOR and uRAP it turns each bit with probability 1/(e^ε₂ + 1). What is
-    revealed is passed on as it is. A single report has the same law whether it is decided once or
+    for RR and uRR; for RAPPOR and uRAP it turns each bit with probability 1/(e^ε₂ + 1). A revealed
+    value is passed on as it is. A single report has the same law whether it is decided once or
     anew each time if a non-sensitive value is revealed.
 
     Parameters
@@ -322,7 +322,7 @@ def _decided_once(mechanism: Mechanism, perturbed: Array) -> Array:
 def _decided_anew(
     mechanism: UtilityOptimizedRR | UtilityOptimizedRappor, perturbed: Array, x: int
 ) -> Array:
-    """Return the law of a report of who holds x after each protected output."""
+    """Return the law of the report of a user with x after each protected output."""
     decoder = mechanism.decoder
     is_open = x in mechanism.nonsensitive
     hiding = decoder.not_true_support[x] if is_open else 1.0

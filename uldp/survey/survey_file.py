@@ -373,7 +373,7 @@ def _check_texts(texts: Iterable[str], where: str) -> None:
             )
         if NOT_IN_TEXT.search(text):
             raise ValueError(
-                f"{where} must have no mark of direction and nothing that is no character, "
+                f"{where} must have no control character, mark of direction or noncharacter, "
                 f"got {excerpt(text)}"
             )
     _check_different(texts, where)
@@ -385,7 +385,9 @@ def _check_different(values: Iterable[Label], where: str) -> None:
     for value in values:
         look = _look(value) if isinstance(value, str) else value
         if look == "":
-            raise ValueError(f"{where} must have none that is not seen, got {excerpt(value)}")
+            raise ValueError(
+                f"{where} must each have a character that is seen, got {excerpt(value)}"
+            )
         if look in first:
             wrong = "repeat a label" if first[look] == value else "have two that are alike"
             raise ValueError(

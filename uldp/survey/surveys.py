@@ -199,7 +199,7 @@ class Survey:
 
     @property
     def epsilon(self) -> float:
-        """What a person tells in all, in nats: the ε of the questions times the reports to each.
+        """The level of all that a person tells, in nats: each question's ε times the reports to it.
 
         She makes one report to a question, or m where the survey is asked again and nothing is
         kept. The levels add up (Proposition 1 of the paper), whatever the answers. A question
@@ -217,8 +217,8 @@ class Survey:
     ) -> bytes:
         """Return the message of one person's answer to a question; for a device that runs Python.
 
-        Each call draws a new report, which costs the question's ε again: who sends twice sends the
-        same message, and in a survey with `repeat` the device keeps what it says there.
+        Each call draws a new report, which costs the question's ε again. So a device that sends
+        twice sends the same message; in a survey with `repeat` it keeps what the file says.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class Survey:
         """
         if not isinstance(question, str) or question not in self.questions:
             raise ValueError(
-                f"question must be one of {', '.join(self._names)}; what was given is not shown "
+                f"question must be one of {', '.join(self._names)}; the one given is not shown "
                 "here, as it may be an answer"
             )
         if self._old:
@@ -311,10 +311,10 @@ class Survey:
         seen: Seen | None = None,
         keep_reports: bool = False,
     ) -> Reading:
-        """Tally the reports of many messages; count what is refused, by reason, and go on.
+        """Tally the reports of many messages; count those that are refused, by reason, and go on.
 
-        The messages may come from a generator. What is held in memory is the tallies, the reports
-        if they are kept, and some megabytes.
+        The messages may come from a generator. The tallies, the reports if they are kept, and
+        some megabytes are held in memory.
 
         Parameters
         ----------
@@ -325,10 +325,10 @@ class Survey:
             million would outvote the others. Allow more only where a relay bundles.
         seen : set, or anything that has ``in`` and ``add``, optional
             The pairs of a sender and a question that were counted, to which new ones are added.
-            A sender is whatever tells her from others, such as a token that the service gave her.
+            A sender is any object that tells her from others, such as a token of the service.
             Her second message about the same question is refused, and so is one of a sender that is
-            not hashable. Without it messages are not
-            compared: equal bytes are mostly honest reports that are equal.
+            not hashable. Without `seen` messages are not compared: equal bytes are mostly honest
+            reports that are equal.
         keep_reports : bool, optional
             Whether to keep the reports too, which "em" and "mle" need where a report is a set.
 
@@ -627,7 +627,7 @@ class Reading:
 
 
 class _Box:
-    """What came for a question: reports that wait to be counted, and what became of others."""
+    """The reports to a question: those that wait, and the tally of those that were counted."""
 
     def __init__(self, mechanism: Mechanism, keeps_reports: bool) -> None:
         self.mechanism = mechanism

@@ -172,11 +172,11 @@ def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
     """Split messages that follow one another, as in a file to which they were appended.
 
     From the left an intact message is taken whole, whatever stands in its reports. So a file of
-    nothing but messages that `Survey.open` took is cut into exactly these. Who appends what others
-    send has to see to that: it may be several messages, or make one with the bytes behind it. What
-    is damaged, or longer than any message should be, is skipped up to the next intact message, or
-    to where one seems to begin after the length of the shortest one. It is yielded too, so that it
-    is refused and counted.
+    nothing but messages that `Survey.open` took is cut into exactly these. A service that appends
+    others' bytes unopened has no such file: the bytes of one sender may be several messages, or
+    make one with the bytes behind them. A piece that is damaged, or longer than any message should
+    be, ends at the next intact message, or where one seems to begin after the length of the
+    shortest one. It is yielded too, so that it is refused and counted.
 
     The time is in proportion to the length of the data, whatever stands in them. In memory are some
     megabytes of them, or six of the longest messages.

@@ -113,7 +113,7 @@ def losses_by_estimator(
     levels : mapping of str to float
         Losses that depend on neither, drawn as grey lines by their labels.
     highest : float
-        Where the horizontal axis ends. What is beyond is written at its end.
+        Where the horizontal axis ends. A number beyond is written at its end.
 
     Returns
     -------

@@ -204,7 +204,7 @@ def worst_case_planes(planes: Mapping[str, WorstCases]) -> NDArray[Any]:
 def _draw_plane(
     ax: Axes, epsilons: NDArray[Any], sizes: NDArray[Any], stated: NDArray[Any]
 ) -> None:
-    """Fill what is not stated, name it in the left half at its widest, and say the worst cases."""
+    """Fill the area that is not stated, name it in the left half, and say the worst cases."""
     ax.grid(visible=False)
     filled = ax.contourf(epsilons, sizes, stated, levels=[-0.5, 0.5])
     for path in filled.get_paths():

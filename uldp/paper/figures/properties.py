@@ -83,8 +83,8 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
 def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
     """Draw the promised and the found e^level of cases, one in a row, on a logarithmic axis.
 
-    Beside what is found stands whether the promise is broken; where there is no level the mark is
-    an arrow at the right edge.
+    A text beside the found level says if the promise is broken. A mark without a level is an arrow
+    at the right edge.
 
     Parameters
     ----------

@@ -421,7 +421,7 @@ def curves(
         five labels. A third (m,) array_like holds standard errors; such a curve has dots, and bars
         that reach two of them up and down.
     xlabel, ylabel : str
-        What the axes show, with the unit. Below an ε stands where it is private, and where exact.
+        What the axes show, with the unit. An axis of "ε" says which end is private.
     kinds : mapping of str to dict, optional
         How the curves of a kind differ from the look of their label: properties of a
         `matplotlib.lines.Line2D`. A grey line of text says which is which.
