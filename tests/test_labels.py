@@ -16,8 +16,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cases import MECHANISMS
-from malformed.table import DOMAIN, GRID, Call, call
-from malformed.test_public import CALLS
+from malformed.rows import CALLS, Call, only
+from malformed.wrong import DOMAIN, GRID
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -33,26 +33,17 @@ ANSWERS = uldp.Domain(["no", "yes", "maybe"], sensitive=["yes"])
 TALLY = uldp.UtilityOptimizedRR(ANSWERS, 1.0).tally([0, 1, 1, 2, 2, 2, 2])
 P = [0.1, 0.3, 0.6]
 FIGURES = [
-    call(
-        figures.estimates_by_rank,
-        truth=(P, []),
-        estimates=({"uRR": P}, []),
-        sensitive=([1], []),
-    ),
-    call(figures.estimates_with_errors, tallies=({"uRR": TALLY}, []), truth=(P, [])),
-    call(
-        figures.maps,
-        panels=({"one": GRID.frequencies}, []),
-        grid=(GRID, []),
-        label=("share", []),
-    ),
-    call(
+    only(figures.estimates_by_rank, {}, truth=P, estimates={"uRR": P}, sensitive=[1]),
+    only(figures.estimates_with_errors, {}, tallies={"uRR": TALLY}, truth=P),
+    only(figures.maps, {}, panels={"one": GRID.frequencies}, grid=GRID, label="share"),
+    only(
         draw_supports,
-        ax=(Figure().subplots(), []),
-        title=("l1", []),
-        floor=(P, []),
-        added=(P, []),
-        sensitive=([0, 1, 1], []),
+        {},
+        ax=Figure().subplots(),
+        title="l1",
+        floor=P,
+        added=P,
+        sensitive=[0, 1, 1],
     ),
 ]
 
@@ -372,6 +363,6 @@ def test_an_unmarked_argument_is_found():
             raise ValueError("p")
         return 0.0 if p is None else float(np.asarray(p)[0])
 
-    one = found(call(unmarked, law=(TALLY.law, []), p=(..., [1])), "p")
+    one = found(only(unmarked, {"p": [1]}, law=TALLY.law), "p")
     wrong = [outcome(one, given) for _, given in with_labels(one)]
     assert any(result is not None and result != one.result(one.vector) for result in wrong)

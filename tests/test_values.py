@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains
-from malformed.test_public import CALLS
+from malformed.rows import CALLS
 
 import uldp
 from uldp.beyond.block_decoder import BlockLaw

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 import uldp
-from malformed.table import DOMAIN, HUGE, NOT_ARRAYS, K
+from malformed.wrong import DOMAIN, HUGE, NOT_ARRAYS, K
 
 URAP = uldp.UtilityOptimizedRappor(DOMAIN, 1.0)
 ONE_SIZE = uldp.UtilityOptimizedBlockDesign(DOMAIN, 1.0, sizes=2)
@@ -21,16 +21,6 @@ MECHANISMS = [
     *(ONE_SIZE, TWO_SIZES),
 ]
 SURVEY = uldp.Survey("survey", {"uRAP": URAP, "two sizes": TWO_SIZES, "RR": MECHANISMS[0]})
-NOT_SURVEYS = [
-    None,
-    1,
-    "survey",
-    SURVEY.to_json(),
-    URAP,
-    dict(SURVEY.questions),
-    uldp.Survey,
-    object(),
-]
 
 
 @cache

@@ -1,13 +1,21 @@
-"""The tables hold all that is public."""
+"""All that is public refuses wrong arguments by name, and takes right ones."""
 
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
-import malformed
+import numpy as np
+import pytest
+
 import uldp
+from malformed.reports import MECHANISMS, ONE_SIZE, TWO_SIZES, impossible, reports_of
+from malformed.rows import CALLS, Call
+from malformed.wrong import DOMAIN, UNIFORM, K
+from uldp.survey import choosing, wire
 
 NOT_COVERED = {
     "decoders": "its functions take what laws, tallies and losses have checked",
@@ -16,28 +24,15 @@ NOT_COVERED = {
     "survey_file": "its functions take what surveys have checked",
 }
 NOT_MADE_BY_USERS = [
-    *("Comparison", "Forecast", "MaximumLikelihood", "Saddle", "Garbling", "Reading"),
+    *("Comparison", "Forecast", "MaximumLikelihood", "Garbling", "Reading"),
     *("Audit", "Witness", "EmpiricalLevel", "Decomposition", "Entry", "LossTerms", "Reason"),
     *("Plan", "PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint"),
-    *(
-        "Record",
-        "Record.losses",
-        "Record.append",
-        "Point.losses",
-        "Point.rows",
-        "PersonalizedPoint.rows",
-    ),
-    *("Point.estimate", "PersonalizedPoint.losses", "measure", "write_table"),
-    "SystemChaCha",
+    *("Record", "Record.losses", "Record.append", "Point.losses", "Point.rows"),
+    *("PersonalizedPoint.rows", "Point.estimate", "PersonalizedPoint.losses", "measure"),
+    *("write_table", "SystemChaCha"),
     *("Bounds", "Change", "ChiSquare", "EstimateTable", "PersonalizedTotal", "Total"),
 ]
 CALLED_WITH_WHAT_IS_CHECKED = ["count_conditions"]
-CALLS = [
-    one
-    for file in pkgutil.iter_modules(malformed.__path__, "malformed.")
-    if file.name != __name__
-    for one in getattr(import_module(file.name), "CALLS", [])
-]
 
 
 def modules() -> Iterator[ModuleType]:
@@ -81,3 +76,61 @@ def test_what_is_not_made_by_users_is_public():
 
 def test_there_are_thousands_of_them():
     assert sum(len(values) for one in CALLS for values in one.wrong.values()) >= 15_000
+
+
+ARGUMENTS = [
+    pytest.param(one, argument, id=f"{i}-{one.name}-{argument}")
+    for i, one in enumerate(CALLS)
+    for argument in one.wrong
+]
+
+
+@pytest.mark.parametrize(("one", "argument"), ARGUMENTS)
+def test_wrong_arguments_are_refused(one, argument):
+    answers = [answer(one, argument, wrong) for wrong in one.wrong[argument]]
+    assert answers, "give wrong values in its row, or a rule for its annotation in wrong.py"
+    assert [text for text in answers if text] == []
+
+
+@pytest.mark.parametrize("one", [one for one in CALLS if one.runs], ids=lambda one: one.name)
+def test_right_arguments_are_not(one):
+    one.function(**one.right)
+
+
+def answer(one: Call, argument: str, wrong: object) -> str:
+    """What comes of a wrong argument, "" if it is refused as it should be."""
+    try:
+        result = one.function(**one.right | {argument: wrong})
+    except Exception as error:
+        named = re.search(rf"\b({one.called.get(argument, argument)})\b", str(error))
+        refused = type(error) in (ValueError, TypeError, wire.MessageError)
+        return "" if named and refused else f"{wrong!r}: {type(error).__name__}, {error}"
+    return f"{wrong!r}: {result!r}"
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
+def test_reports_are_possible_or_not(mechanism):
+    wrong = impossible(mechanism)
+    assert len(wrong) >= 5
+    assert mechanism.possible(mechanism.outputs).all()
+    assert not mechanism.possible(wrong).any()
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 500.0])
+def test_the_ends_of_the_range_of_epsilon(epsilon):
+    """What is only just allowed gives no warning, infinity or NaN either."""
+    registered = uldp.mechanisms.MECHANISMS
+    blocks = [replace(mechanism, epsilon=epsilon) for mechanism in (ONE_SIZE, TWO_SIZES)]
+    for mechanism in (*(make(DOMAIN, epsilon) for make in registered.values()), *blocks):
+        reports = reports_of(mechanism)
+        results = [
+            *(mechanism.l1_loss(UNIFORM, 9, exact) for exact in (False, True)),
+            *(mechanism.l2_loss(mechanism.worst_case(loss), 9) for loss in ("l1", "l2")),
+            *mechanism.estimate(mechanism.simulate([4] * K, rng=1)),
+            choosing.excess(mechanism),
+        ]
+        assert np.isfinite(results).all()
+        for method in ("threshold", "norm_sub", "em", "mle"):
+            estimate = mechanism.estimate(reports, method)
+            assert (estimate >= 0).all()
+            assert estimate.sum() == pytest.approx(1, abs=1e-6)
