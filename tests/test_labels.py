@@ -80,6 +80,7 @@ class Found(NamedTuple):
 
 def numbers(result: Any) -> Iterator[float]:
     if isinstance(result, Axes):
+        result.figure.set_dpi(40)
         result.figure.canvas.draw()
         yield from np.ravel(result.figure.canvas.buffer_rgba())
         plt.close("all")
@@ -98,6 +99,8 @@ def numbers(result: Any) -> Iterator[float]:
 
 def vectors(right: Any) -> Iterator[np.ndarray]:
     """Numbers of the size of a right value, or of any size, and the right value itself."""
+    if isinstance(right, Mapping):
+        return
     try:
         array = np.asarray(right)
     except ValueError:
