@@ -1,8 +1,12 @@
 """The mechanisms and domains on which the tests enumerate, and a test of what is drawn."""
 
+import importlib.util
 import itertools
+import runpy
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,6 +15,20 @@ from scipy import stats
 import uldp
 from uldp.decoders import Bernoulli, SupportDecoder
 from uldp.survey.wire import Reason
+
+ROOT = Path(__file__).parents[1]
+EXECUTABLE = runpy.run_path(str(ROOT / "tools" / "browsers.py"))["EXECUTABLE"]
+
+
+def module_at(path: str) -> ModuleType:
+    """A file that belongs to no package, as a module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
 
 DRAWN_AS_STORED = pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) >= "2.5.0",

@@ -3,7 +3,9 @@ from collections.abc import Iterator
 import matplotlib
 import matplotlib.pyplot as plt
 import pytest
+from cases import EXECUTABLE
 from hypothesis import settings
+from playwright.sync_api import Browser, sync_playwright
 
 settings.load_profile("ci")  # the same examples every time, no deadline
 matplotlib.use("Agg")
@@ -13,3 +15,19 @@ matplotlib.use("Agg")
 def close_figures() -> Iterator[None]:
     yield
     plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium or Chrome, which reaches this machine and no other."""
+    if EXECUTABLE is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        arguments = [
+            "--no-sandbox",
+            "--disable-threaded-compositing",  # nothing is painted beside what is measured
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        ]
+        chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
+        yield chrome
+        chrome.close()

@@ -8,7 +8,6 @@ refused for the same reason. What differs is printed, and the exit status is the
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import sys
@@ -20,8 +19,8 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
-from cases import reasons_of
-from test_client import ROOT, TAGGED, TEXTS, ask
+from cases import module_at, reasons_of
+from test_client import TAGGED, TEXTS, ask
 from test_surveys import CONTENT, SCALARS, changed, paths
 
 from uldp.survey import wire
@@ -235,12 +234,7 @@ def different_messages(how_many: int, rng: Random) -> Iterator[tuple[Any, Any, A
 
 def decisions_of_the_vectors() -> Any:
     """Return the function that gives the probabilities of a device's decisions."""
-    spec = importlib.util.spec_from_file_location("vectors", ROOT / "tools" / "survey_vectors.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.decisions
+    return module_at("tools/survey_vectors.py").decisions
 
 
 def main(how_many: int = HOW_MANY, seed: int = SEED) -> int:

@@ -141,31 +141,6 @@ def test_links_and_local_files_are_no_fetches(offline: Any, html: str) -> None:
     assert offline.fetched_urls(html) == []
 
 
-@pytest.mark.parametrize(
-    "remote",
-    [
-        "https://github.com/some-one/u.ldp",
-        "https://github.com/some-one/u.ldp.git\n",
-        "git@github.com:some-one/u.ldp.git\n",
-        "ssh://git@github.com/some-one/u.ldp/",
-    ],
-)
-def test_a_clone_from_github_knows_its_page(remote: str) -> None:
-    assert extension("launch").page_of(remote) == "https://github.com/some-one/u.ldp"
-
-
-@pytest.mark.parametrize(
-    "remote",
-    ["", "\n", "https://github.com/some-one", "https://host/github.com/a/b", "/a/github.com/b"],
-)
-def test_other_clones_have_no_page_to_launch_from(remote: str) -> None:
-    assert extension("launch").page_of(remote) is None
-
-
-def test_a_folder_that_is_no_clone_has_no_origin(tmp_path: Path) -> None:
-    assert extension("launch").origin(tmp_path) == ""
-
-
 def test_a_drawing_has_no_colour_that_a_dark_page_does_not_change(notebook: NotebookNode) -> None:
     """But for what lies on a map."""
     inline = extension("drawings").inline
@@ -183,36 +158,6 @@ def colors(element: ElementTree.Element) -> set[str]:
         color for value in element.attrib.values() for color in re.findall(r"#[0-9a-f]{6}", value)
     }
     return own.union(*map(colors, element))
-
-
-def test_nbval_notices_a_point_that_moved(tmp_path: Path) -> None:
-    """One point of one stored picture moves by a hundredth of a point of type; all else stays."""
-    path = tmp_path / "several_data.ipynb"
-    notebook = nbformat.read(ROOT / "notebooks" / path.name, as_version=4)
-    stored = (output.get("data", {}) for output in outputs(notebook))
-    drawing = next(data for data in stored if "image/svg+xml" in data)
-    found = re.search(r'(?<=<path d="M )([\d.]+)', drawing["image/svg+xml"])
-    assert found
-    start, end = found.span()
-    text = drawing["image/svg+xml"]
-    drawing["image/svg+xml"] = f"{text[:start]}{float(found[0]) + 0.01:.2f}{text[end:]}"
-    nbformat.write(notebook, path)
-    tool = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--nbval",
-        "--nbval-current-env",
-        "-p",
-        "no:cacheprovider",
-    ]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "notebooks")}
-    run = subprocess.run(
-        [*tool, path], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert re.search(r"1 failed, \d+ passed", run.stdout), run.stdout
-    assert "svg+xml" in run.stdout
 
 
 def test_the_picture_of_the_readme_is_the_first_of_the_quick_start(

@@ -178,15 +178,3 @@ def test_the_files_and_folders_that_are_named_exist():
     for name in re.findall(r"`((?:\w+/)+[\w.]*)`", TEXT):
         is_to_be_made = "yours" in name or "NAME" in name
         assert is_to_be_made or any((top / name).exists() for top in tops), name
-
-
-def test_the_files_to_read_first_are_as_long_as_it_says():
-    """To a tenth; and what every user calls is in one of them."""
-    told = TEXT.split("If you are new")[1].split("\n\n")[0]
-    files = re.findall(r"`([\w/]+\.py)`", told)
-    texts = [(ROOT / "uldp" / file).read_text(encoding="utf-8") for file in files]
-    length = sum(text.count("\n") for text in texts)
-    said = int(re.search(r"some ([\d,]+) lines", told).group(1).replace(",", ""))
-    assert said == pytest.approx(length, rel=0.1)
-    for name in ("privatize", "tally", "estimate"):
-        assert any(f"    def {name}(" in text for text in texts)

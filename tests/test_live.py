@@ -15,10 +15,10 @@ import nbformat
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 from scipy import stats
 from test_book import extension
-from test_pages import BOOK, EXECUTABLE
+from test_pages import BOOK
 
 import uldp
 from uldp.survey import wire
@@ -90,12 +90,6 @@ def test_pages_with_a_part_and_no_others_load_the_script() -> None:
     assert sorted(set(found)) == live.names()
 
 
-def test_the_lines_of_the_scripts_fit() -> None:
-    for path in live.PARTS.glob("*.mjs"):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        assert max(map(len, lines)) <= 100, path.name
-
-
 def test_the_colours_are_those_of_the_figures() -> None:
     """A mechanism has a token of `tokens.css`, which the dark changes."""
     for name, look in uldp.paper.figures.STYLES.items():
@@ -120,17 +114,6 @@ FIGURE = (
 
 FEW_PEOPLE = "#neighbours.people=300"
 """A start that does not take long."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if EXECUTABLE is None:
-        pytest.skip("no Chromium on this machine")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"]
-        chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
-        yield chrome
-        chrome.close()
 
 
 @pytest.fixture(scope="module")

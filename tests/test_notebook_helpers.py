@@ -1,7 +1,6 @@
 """What the notebooks share stands in notebooks/helpers.py, once."""
 
 import ast
-import importlib.util
 import math
 import re
 from fractions import Fraction
@@ -12,14 +11,13 @@ import nbformat
 import numpy as np
 import pytest
 import sympy as sp
+from cases import module_at
 from scipy.special import expit
 
 from uldp import Domain, UtilityOptimizedBlockDesign, UtilityOptimizedRappor, UtilityOptimizedRR
-from uldp.mechanisms import KINDS, MECHANISMS
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 SHARED = (FOLDER / "helpers.py").read_text(encoding="utf-8")
-CLASSES = {kind.__name__ for kind in KINDS}
 CODE = {
     path.stem: "\n".join(
         cell.source.removeprefix("%%writefile server.py\n")
@@ -32,26 +30,12 @@ CODE = {
 
 @pytest.fixture(scope="module")
 def helpers() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("helpers", FOLDER / "helpers.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at("notebooks/helpers.py")
 
 
 def functions(code: str) -> set[str]:
     """The functions that a notebook or a module defines."""
     return {node.name for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)}
-
-
-def constants(code: str) -> set[str]:
-    """The tuples and dicts that a notebook or a module writes out under a name."""
-    return {
-        ast.unparse(node.value)
-        for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict | ast.Tuple)
-    }
 
 
 def shared(code: str) -> set[str]:
@@ -64,44 +48,10 @@ def shared(code: str) -> set[str]:
     }
 
 
-def registered_by_hand(code: str) -> list[str]:
-    """The mechanisms that stand next to their class, in a dict or in a pair."""
-    pairs = []
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Dict):
-            pairs += list(zip(node.keys, node.values, strict=True))
-        elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
-            pairs.append(tuple(node.elts))
-    return [
-        name.value
-        for name, kind in pairs
-        if isinstance(name, ast.Constant) and name.value in MECHANISMS
-        if isinstance(kind, ast.Attribute | ast.Name)
-        if ast.unparse(kind).rpartition(".")[2] in CLASSES
-    ]
-
-
 @pytest.mark.parametrize("name", CODE)
 def test_no_notebook_defines_what_is_shared(name: str) -> None:
     assert functions(CODE[name]).isdisjoint(functions(SHARED))
-    assert constants(CODE[name]).isdisjoint(constants(SHARED))
     assert "tabulate" not in CODE[name]
-
-
-@pytest.mark.parametrize("name", CODE)
-def test_no_notebook_repeats_the_registry(name: str) -> None:
-    assert registered_by_hand(CODE[name]) == []
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        'families = {"RR": uldp.RandomizedResponse, "RAPPOR": lambda: 1}',
-        'for name, make in (("RR", RandomizedResponse), other):\n    pass',
-    ],
-)
-def test_a_repeated_registry_is_found(code: str) -> None:
-    assert registered_by_hand(code) == ["RR"]
 
 
 def test_all_that_is_shared_is_used(helpers: ModuleType) -> None:

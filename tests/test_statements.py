@@ -1,13 +1,12 @@
 """The index of the paper: each item of it once, with a verdict and a place that exists."""
 
-import importlib.util
 import json
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from cases import module_at
 from docutils.nodes import make_id
 
 ROOT = Path(__file__).parents[1]
@@ -52,21 +51,10 @@ def items() -> list[tuple[str, set[str], str, str]]:
     return found
 
 
-def extension(name: str) -> ModuleType:
-    """One of the book's extensions."""
-    path = ROOT / "book" / "_ext" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def experiments() -> list[tuple[str, ...]]:
     """Rows of the table of the experiments."""
-    return extension("judged").rows(PLACES)
+    return module_at("book/_ext/judged.py").rows(PLACES)
 
 
 def labels() -> dict[str, set[str]]:
@@ -173,7 +161,7 @@ def test_what_fails_has_its_case_beside_it() -> None:
 
 def test_a_statement_of_a_number_bears_the_verdict_on_it_alone() -> None:
     """Not also that on a sentence elsewhere in the paper, which leads to it in the table."""
-    badges = extension("stamps").verdicts()
+    badges = module_at("book/_ext/stamps.py").verdicts()
     for paper, verdicts, role, label in items():
         if role == "prf:ref" and paper.startswith(("Definition", "Proposition", "Theorem")):
             assert set(badges[label]) == verdicts, paper

@@ -28,9 +28,8 @@ from typing import Any
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 from test_client import WAYS
-from test_pages import EXECUTABLE
 from test_surveys import PLACES
 
 import uldp
@@ -53,17 +52,6 @@ CONSTANTS = {"MOST_EPSILON": "5", "PATIENCE": "20_000", "KNOCK": "5_000"}
 SECONDS_TO_STOP = 0.01
 ANSWERED = "You have answered. Thank you!"
 WAITING = "Not everything was sent."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if EXECUTABLE is None:
-        pytest.skip("no Chromium on this machine")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
-        chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
-        yield chrome
-        chrome.close()
 
 
 @pytest.fixture

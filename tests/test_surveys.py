@@ -1,7 +1,6 @@
 """The survey file: what is written is read, by the schema too, and what is no survey is named."""
 
 import hashlib
-import importlib.util
 import json
 import math
 import pickle
@@ -19,7 +18,7 @@ import jsonschema
 import mpmath
 import numpy as np
 import pytest
-from cases import MECHANISMS, reasons_of
+from cases import MECHANISMS, module_at, reasons_of
 from hypothesis import given, settings, strategies as st
 
 import uldp
@@ -598,12 +597,7 @@ VECTORS = json.loads((ROOT / "client" / "vectors.json").read_text(encoding="utf-
 
 
 def tool() -> Any:
-    spec = importlib.util.spec_from_file_location("vectors", ROOT / "tools" / "survey_vectors.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at("tools/survey_vectors.py")
 
 
 def differences(stored: Any, made: Any, where: str = "", scale: float = 0.0) -> list[str]:

@@ -66,7 +66,6 @@ CALLED = {"tally": "tally|reports", "evidence": "evidence|reports"}
 """What messages call an argument, where they do not call it by its name."""
 
 NOT_TRIED = [
-    *("Domain.indices.name", "Domain.indices.secret"),  # for the package alone
     *("Survey.load.old", "Tallies.load.old", "Tallies.load.survey"),  # after a file was read
 ]
 
@@ -147,7 +146,6 @@ def of_domains() -> list[Call]:
     return [
         call(uldp.Domain, values=[*"abcde"], sensitive=["a"]),
         call(DOMAIN.indices, values=["a"]),
-        only(DOMAIN.indices, {"values": NOT_LABELS}, values=["a"], secret=True),
         call(DOMAIN.labelled, vector=[1, 2, 3, 4, 5]),
         only(uldp.Domain.product, product, one=PAIR, two=[*"abcde"]),
         only(ProductDomain, {"factors": factors, "sensitive": not_cells}, factors={"a": [1, 2]}),
@@ -616,7 +614,7 @@ def of_repetition() -> list[Call]:
             epsilon=1.0,
             reveals="anew",
         ),
-        call(plans_for_rounds, too_many, domain=DOMAIN, total=1.0, surveys=4, n=1000, loss="l2"),
+        call(plans_for_rounds, too_many, domain=DOMAIN, total=1.0, surveys=4, n=1000),
     ]
 
 
