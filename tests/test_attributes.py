@@ -243,17 +243,6 @@ def test_it_is_refused_where_the_certificate_is_not_met(monkeypatch):
         CASES["two"].maximum_likelihood(table, 1e-3)
 
 
-def test_of_nothing_and_of_no_reports():
-    with pytest.raises(ValueError, match="one or more attributes, got none"):
-        OneByOne({})
-    with pytest.raises(ValueError, match="table must be of one report or more"):
-        CASES["two"].estimate(np.zeros((4, 2), dtype=int))
-    with pytest.raises(ValueError, match=r"reports must have shape \(n, 2\), got \(2,\)"):
-        CASES["two"].count([0, 1])
-    with pytest.raises(TypeError, match=r"mechanisms\['a'\] must be a IndexReports"):
-        OneByOne({"a": uldp.Rappor(DRUG.domain, 1.0)})
-
-
 def test_an_attribute_may_be_called_sensitive():
     one = OneByOne({"sensitive": uldp.UtilityOptimizedRR(uldp.Domain(2, [0]), 1.0)})
     again = copy.deepcopy(one)

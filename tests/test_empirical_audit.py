@@ -176,19 +176,3 @@ def test_the_event_is_what_tells_the_values_apart():
     assert empirical_level(first, second, outputs=[5]).epsilon == 0
     nothing = empirical_level(first, second, outputs=[4])
     assert (nothing.epsilon, nothing.event.size, nothing.hits) == (0, 0, (0, 0))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (([1, 2, 3], [1] * 4), ValueError, "first must hold four or more reports"),
-        (([1] * 4, 5), ValueError, r"second must hold four or more reports, got shape \(\)"),
-        (([1] * 4, [[1]] * 4), ValueError, r"reports of one shape, got \(\) and \(1,\)"),
-        (([0.5] * 4, [1] * 4), TypeError, "first must hold integers"),
-        (([1] * 4, [1] * 4, 1.0), ValueError, "confidence must lie strictly between 0 and 1"),
-        (([1] * 4, [1] * 4, 0.9, 1), ValueError, r"outputs must be an array of reports"),
-    ],
-)
-def test_malformed_arguments(arguments, error, message):
-    with pytest.raises(error, match=message):
-        empirical_level(*arguments)

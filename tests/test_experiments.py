@@ -178,12 +178,6 @@ def test_a_file_that_is_no_record(tmp_path, line):
         Record(path)
 
 
-@pytest.mark.parametrize(("jobs", "error"), [(0, ValueError), (1.5, ValueError), ("2", TypeError)])
-def test_a_wrong_number_of_jobs(tmp_path, jobs, error):
-    with pytest.raises(error, match="jobs must be"):
-        experiments.run(SMALL, tmp_path / "record.jsonl", SEED, jobs)
-
-
 # --- right means ---------------------------------------------------------------------------------
 
 
@@ -385,27 +379,6 @@ def test_the_command_says_all_settings(settings, figure):
     arguments = command_line.parser().parse_args(words)
     assert arguments.figures == [figure]
     assert chosen(arguments) == settings
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "message"),
-    [
-        ({"realizations": 0}, ValueError, "realizations must be 1 or greater, got 0"),
-        ({"likelihood_realizations": -1}, ValueError, "must be 0 or greater, got -1"),
-        ({"seed": "a"}, TypeError, "seed must be a whole number, got 'a'"),
-        ({"methods": ()}, ValueError, "methods must be among empirical, .* got none"),
-        ({"methods": ("em", "map")}, ValueError, "methods must be one of .* got 'map'"),
-        ({"sampling": "half"}, ValueError, "sampling must be one of iid, halves, got 'half'"),
-    ],
-)
-def test_wrong_settings(settings, error, message):
-    with pytest.raises(error, match=message):
-        Settings(**settings)
-
-
-def test_a_figure_that_is_not_there():
-    with pytest.raises(ValueError, match=r"figure must be one of fig5, .* got 'fig1'"):
-        plan("fig1", Settings())
 
 
 def test_a_table_reads_back(tmp_path):

@@ -52,11 +52,6 @@ def test_sizes_are_those_of_the_sets_that_holders_send():
     assert dict(garbling.design.sizes) == expected
 
 
-def test_some_value_must_be_sensitive():
-    with pytest.raises(ValueError, match="rappor must have a sensitive value"):
-        rappor_as_garbling(uldp.UtilityOptimizedRappor(uldp.Domain(3), 1.0))
-
-
 def test_a_matrix_of_just_the_size_is_allowed(monkeypatch):
     garbling = rappor_as_garbling(uldp.UtilityOptimizedRappor(uldp.Domain(2, sensitive=[0]), 1.0))
     entries = garbling.postprocessing().size

@@ -248,32 +248,6 @@ def test_strata_by_hand():
     assert alone.estimate[1] == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize(
-    ("tallies", "shares", "error", "message"),
-    [
-        ({}, [], TypeError, "tallies must map one stratum or more"),
-        ([0], [1], TypeError, "tallies must map one stratum or more"),
-        ({"a": 0}, [1], TypeError, r"tallies\['a'\] must be a Tally"),
-        ({"a": [0]}, [1], ValueError, r"tallies\['a'\] must be of at least two reports"),
-        ({"a": [0, 1]}, [0.9], ValueError, "shares must sum to 1"),
-        ({"a": [0, 1]}, {"b": 1}, ValueError, "shares: 'b' is not a label"),
-        ({"a": [0, 1], "b": [0, 1]}, {"b": 1}, ValueError, "shares must hold a number for each"),
-        ({"a": [0, 1], "b": None}, [0.5, 0.5], ValueError, "tallies must be over the same values"),
-    ],
-)
-def test_wrong_strata(tallies, shares, error, message):
-    law = uldp.RandomizedResponse(uldp.Domain(2), 1.0)
-    other = uldp.RandomizedResponse(uldp.Domain(3), 1.0).tally([0, 1])
-    made = tallies
-    if isinstance(tallies, dict):
-        made = {
-            name: law.tally(one) if isinstance(one, list) else other if one is None else one
-            for name, one in tallies.items()
-        }
-    with pytest.raises(error, match=message):
-        inference.stratified(made, shares)
-
-
 @pytest.mark.parametrize("sizes", [(2, 2), (5, 8), (3, 15)])
 def test_two_strata_cover_their_level(sizes):
     """Exact, for true counts; the image of such counts is every entry of RR, RAPPOR, uRR, uRAP."""

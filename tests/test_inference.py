@@ -1126,25 +1126,6 @@ def test_a_change_is_between_two_surveys():
         inference.difference(tally, tally, tally)
 
 
-def test_errors_name_what_is_wrong():
-    domain = uldp.Domain(3, sensitive=[0])
-    tally = uldp.UtilityOptimizedRR(domain, 1.0).simulate([1, 2, 3])
-    other = uldp.UtilityOptimizedRR(uldp.Domain(4), 1.0).simulate([1, 2, 3, 4])
-    one = uldp.UtilityOptimizedRR(domain, 1.0).simulate([1, 0, 0])
-    empty = uldp.Tally(tally.law, 0, [0, 0, 0])
-    for call, message in (
-        (lambda: inference.difference(tally, one), "after must be of at least two reports, got 1"),
-        (lambda: inference.difference(tally, other), "after must be over the values of before"),
-        (lambda: inference.homogeneity(tally), "tallies must be two or more, got 1"),
-        (lambda: inference.homogeneity(tally, empty), "tallies must not be empty"),
-        (lambda: inference.homogeneity(tally, other), "tallies must be over the same values"),
-        (lambda: inference.total(tally, [1.0, 1]), r"weights must have shape \(3,\)"),
-        (lambda: inference.intervals(tally, 1.0), "confidence must lie strictly between 0 and 1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call()
-
-
 @pytest.mark.parametrize(
     "make", uldp.mechanisms.MECHANISMS.values(), ids=uldp.mechanisms.MECHANISMS
 )

@@ -447,27 +447,6 @@ def test_em_stops_at_a_step_within_the_tolerance():
         assert stopped.tolist() == path[step + 1].tolist()
 
 
-def test_what_cannot_be_estimated(make):
-    mechanism = make(uldp.Domain(3, sensitive=[0, 1]), 1.0)
-    none = mechanism.evidence(mechanism.privatize([]))
-    with pytest.raises(ValueError, match="reports must not be empty"):
-        mechanism.estimate(none, "mle")
-    with pytest.raises(ValueError, match="reports must not be empty"):
-        em(none, [1, 0, 0])
-    one = mechanism.evidence(mechanism.privatize([0]))
-    with pytest.raises(ValueError, match="got evidence"):
-        mechanism.estimate(one, "threshold")
-    with pytest.raises(ValueError, match="tolerance must be"):
-        mechanism.estimate(one, "mle", tolerance=0)
-    with pytest.raises(ValueError, match="start must sum to 1"):
-        em(one, [1, 1, 0])
-    with pytest.raises(ValueError, match="steps must be 0 or greater"):
-        em(one, [1, 0, 0], steps=-1)
-    other = make(uldp.Domain(3, sensitive=[0, 1]), 2.0)
-    with pytest.raises(ValueError, match="got evidence of"):
-        other.estimate(one, "mle")
-
-
 def test_em_says_where_it_has_not_arrived(make):
     """After few steps, and from a start whose zeros it cannot leave; not where it has arrived."""
     mechanism = make(uldp.Domain(4, sensitive=[0, 1]), 1.0)

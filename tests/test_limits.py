@@ -363,17 +363,3 @@ def test_thousands_of_sensitive_values_take_no_time():
         limits.saddle(1000, 1000, epsilon)
         limits.saddle(5000, 5000, epsilon)
     assert time.perf_counter() - start < 5
-
-
-def test_errors():
-    for wrong in (0, -1, math.inf, math.nan):
-        with pytest.raises(ValueError, match="epsilon must be"):
-            limits.saddle(2, 2, wrong)
-    with pytest.raises(ValueError, match="s must be 0 or greater, got -1"):
-        limits.saddle(-1, 2, 1.0)
-    with pytest.raises(ValueError, match=r"nu must be a whole number, got 0\.5"):
-        limits.saddle(2, 0.5, 1.0)
-    with pytest.raises(ValueError, match="s and nu must not both be 0"):
-        limits.single_size_losses(0, 0, 1.0)
-    with pytest.raises(TypeError, match="domain must be a Domain"):
-        uldp.fundamental_limit(5, 1.0)

@@ -84,9 +84,3 @@ def test_the_level_may_be_missed_by_rounding(level):
     decompose(Q, [0], level - 0.9 * rounding)
     with pytest.raises(ValueError, match="Q must be OSLDP"):
         decompose(Q, [0], level - 1.1 * rounding)
-
-
-@pytest.mark.parametrize("epsilon", [-0.1, np.nan, np.inf])
-def test_epsilon_is_checked(epsilon):
-    with pytest.raises(ValueError, match="epsilon must be"):
-        decompose([[1.0]], [0], epsilon)

@@ -331,11 +331,3 @@ def test_integers_of_numpy_are_uniform(size):
             assert integer(first - 1, last) == (chosen, 0)
         if chosen < size - 1:
             assert integer(last + 1, first) in [(chosen, 0), (chosen + 1, 1)]
-
-
-def test_what_floating_point_cannot_hold_is_refused():
-    domain = uldp.Domain(3, sensitive=[0])
-    with pytest.raises(ValueError, match="epsilon must be at most 500"):
-        uldp.UtilityOptimizedRR(domain, 501)
-    with pytest.raises(ValueError, match="theta must be at least 1e-80"):
-        uldp.UtilityOptimizedRappor(domain, 1.0, theta=1e-81)

@@ -108,18 +108,3 @@ def test_urap_is_of_optimal_order_in_l2(s, nu, epsilon):
     """Between 3.9 and 6.5 times s/ε² for ε up to 1 and two non-sensitive values or more."""
     mechanism = regimes.rows(s, s + nu, epsilon)["uRAP"]
     assert 3.9 < regimes.worst_case_loss(mechanism, "l2") * epsilon**2 / s < 6.5
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("l3", 1, 2, 1.0), "loss must be one of l1, l2, got 'l3'"),
-        (("l1", 3, 2, 1.0), "s must be at most 2, got 3"),
-        (("l1", -1, 2, 1.0), "s must be 0 or greater, got -1"),
-        (("l2", 0, 1), "k must be 2 or greater, got 1"),
-        (("l2", 1, 2, 0.0), "epsilon must be greater than 0, got 0.0"),
-    ],
-)
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        regimes.compare(*arguments)

@@ -80,9 +80,3 @@ def test_large_domains_need_no_matrix():
         variance = mechanism.decoder.variances(p).sum()
         of_sum = variance + p @ p if name == "uRAP" else 1
         assert square == pytest.approx(of_sum, rel=1e-4, abs=1e-10 * variance)
-
-
-@pytest.mark.parametrize("p", [[0.5, 0.5], [[0.2, 0.3, 0.5]], [np.nan, 0, 1], ["a", "b", "c"]])
-def test_p_must_be_k_numbers(make, p):
-    with pytest.raises((ValueError, TypeError), match="p must"):
-        make(uldp.Domain(3, sensitive=[0]), 1.0).second_moment(p)

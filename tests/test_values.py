@@ -66,19 +66,6 @@ def test_copies_and_pickles_are_equal(make):
         assert hash(same) == hash(mechanism)
 
 
-def test_masked_arrays_are_refused(make):
-    mechanism = make(DOMAIN, 1.0)
-    masked = np.ma.masked_array([0, 1, 2], mask=[False, True, False])
-    with pytest.raises(TypeError, match="values must not be a masked array"):
-        mechanism.privatize(masked)
-    reports = mechanism.privatize([0, 1, 2], rng=0)
-    for call in (mechanism.tally, mechanism.evidence, mechanism.possible, mechanism.check):
-        with pytest.raises(TypeError, match="reports must not be a masked array"):
-            call(np.ma.masked_array(reports))
-    with pytest.raises(TypeError, match="true_counts must not be a masked array"):
-        mechanism.simulate(np.ma.masked_array(np.ones(6, dtype=int), mask=[1, 0, 0, 0, 0, 0]))
-
-
 def test_check_returns_the_reports_or_refuses_them(make):
     mechanism = make(DOMAIN, 1.0)
     reports = mechanism.privatize(np.arange(6), rng=0)

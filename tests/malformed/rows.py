@@ -158,7 +158,13 @@ def of_domains() -> list[Call]:
         ),
         call(cells.marginal, vector=range(10)),
         only(cells.weights, {"two": levels}, one="a", two={"a": 2}),
-        call(personalized.TaggedDomain, {"tags": [*tags, object()]}, base=DOMAIN, tags=["home"]),
+        call(
+            personalized.TaggedDomain,
+            {"tags": [*tags, object()], "base": [uldp.Domain(["⊥home"])]},
+            {"base": "base|tags"},
+            base=DOMAIN,
+            tags=["home"],
+        ),
     ]
 
 
@@ -293,6 +299,7 @@ def of_losses() -> list[Call]:
         call(limits.saddle, tiny, **sizes),
         only(limits.saddle, {"nu": [0]}, s=0, nu=1, epsilon=1.0),
         call(limits.single_size_losses, tiny, **sizes),
+        only(limits.single_size_losses, {"nu": [0]}, s=0, nu=1, epsilon=1.0),
         call(limits.epsilon_from_which_uRR_is_optimal, s=3, nu=2),
         call(uldp.beyond.best_theta, {"mechanism": no_uRAP}, mechanism=URAP, loss="l2"),
         call(garbling.rappor_as_garbling, {"rappor": [*no_uRAP, nothing_sensitive]}, rappor=URAP),
@@ -410,7 +417,7 @@ def of_inference() -> list[Call]:
         ),
         call(
             inference.stratified,
-            {"tallies": not_strata},
+            {"tallies": not_strata, "shares": [{"c": 1}, {"a": 1}]},
             tallies={"a": TALLY, "b": TALLY},
             shares=[0.5, 0.5],
         ),
