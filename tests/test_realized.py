@@ -23,6 +23,7 @@ EPSILONS = [1e-6, 1e-3, 0.1, 1.0, float(np.log(3)), 5.0, 10.0, 30.0]
 THETAS = [None, 1e-6, 0.01, 0.5, 0.99, 1 - 1e-9]
 SIZES = [(2, 1), (2, 2), (3, 1), (10, 4), (400, 76), (400, 400), (12_800, 2432)]
 USERS = 64
+SAMPLERS = ("uldp.mechanisms.", "uldp.beyond.")
 
 
 class Draws(np.random.Generator):
@@ -73,7 +74,7 @@ def draws(mechanism: uldp.Mechanism, value: int) -> Draws:
         return wrapper
 
     with pytest.MonkeyPatch.context() as patched:
-        for path in [path for path in sys.modules if path.startswith("uldp.mechanisms.")]:
+        for path in [path for path in sys.modules if path.startswith(SAMPLERS)]:
             for name in ("bernoulli", "random_bytes"):
                 if hasattr(sys.modules[path], name):
                     patched.setattr(sys.modules[path], name, noting(getattr(bits, name)))
@@ -262,7 +263,7 @@ def realized_law(mechanism: uldp.Mechanism, value: int) -> list[Fraction]:
     """The probability of each output, by all that can be drawn."""
     script, law = Script(), dict.fromkeys((y.tobytes() for y in mechanism.outputs), Fraction(0))
     with pytest.MonkeyPatch.context() as patched:
-        for path in [path for path in sys.modules if path.startswith("uldp.mechanisms.")]:
+        for path in [path for path in sys.modules if path.startswith(SAMPLERS)]:
             for name, draw in (("bernoulli", scripted_bernoulli), ("random_bytes", scripted_bytes)):
                 if hasattr(sys.modules[path], name):
                     patched.setattr(sys.modules[path], name, draw)
