@@ -126,9 +126,9 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         "--method",
         choices=METHODS,
         default="empirical",
-        help="the estimator; em and mle need a question of RR, uRR or uHR, or a uBD that sends "
-        "one value, as other counts do not tell what came together; the empirical one alone has "
-        "errors and intervals",
+        help="the estimator; em and mle need counts that tell what came together, as those of RR, "
+        "uRR, uHR, and of a uBD that sends one value; the empirical one alone has errors and "
+        "intervals",
     )
     estimate.add_argument(
         "--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)"
