@@ -29,7 +29,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route
-from test_client import WAYS
+from test_client import KINDS as CLIENT_KINDS, WAYS
 from test_surveys import PLACES
 
 import uldp
@@ -273,7 +273,7 @@ def test_each_question_says_what_it_promises(tab, service, epsilon):
     """Of every mechanism, from its law; and the sum for the person."""
     address, handler = service
     answers = uldp.Domain(["a", "b", "c", "d", "e"], sensitive=["b", "d"])
-    questions = {name: make(answers, epsilon) for name, make in uldp.mechanisms.MECHANISMS.items()}
+    questions = {name: uldp.mechanisms.MECHANISMS[name](answers, epsilon) for name in CLIENT_KINDS}
     questions["open"] = uldp.UtilityOptimizedRR(uldp.Domain(3), epsilon)
     questions["place"] = uldp.UtilityOptimizedRappor(PLACES, epsilon)
     many = uldp.Domain(12, range(10))
