@@ -223,8 +223,7 @@ class Shuffled:
         if self.exact_delta(0.0) <= allowed:
             return 0.0
         most = self.mechanism.epsilon
-        level = brentq(lambda level: self.exact_delta(level) - allowed, 0.0, most, xtol=1e-15)
-        return float(level)
+        return float(brentq(lambda level: self.exact_delta(level) - allowed, 0, most, xtol=1e-15))
 
     @property
     def _slack(self) -> float:
@@ -324,8 +323,7 @@ class Shuffled:
         off = first / chances
         square = second / chances
         # Both terms may be far above their difference, so the error is that of the square.
-        variances = square - off**2 + self._slack * square
-        return round(2 * self.n * self._kinds.one) + off, variances
+        return round(2 * self.n * self._kinds.one) + off, square - off**2 + self._slack * square
 
     def _moments_of_R_given_D(self, J: Array, variances_of_J: Array) -> tuple[Array, Array]:
         """Return E[R | D], and Var[R | D] from above, from the mean and variance of J.

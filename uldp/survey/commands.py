@@ -384,9 +384,9 @@ def _estimate(given: argparse.Namespace) -> None:
     answers = {}
     plain = given.method == "empirical" and not given.simultaneous and not given.clip
     for name in tables:
-        law = tallies.survey.questions[name]
-        tagged = law.domain if isinstance(law.domain, TaggedDomain) else None
-        if plain and tagged and tagged.base.nonsensitive.size and tallies[name].n > 1:
+        domain = tallies[name].law.domain
+        is_open = isinstance(domain, TaggedDomain) and domain.base.nonsensitive.size > 0
+        if plain and is_open and tallies[name].n > 1:
             answers[name] = personalized.summary(tallies[name], confidence=given.confidence)
     if given.csv:
         _print_csv(tables | answers)

@@ -297,7 +297,7 @@ def two_layers(
     draws = 2 ** min(s, MOST_LISTED) if sets else s
     if k * draws * mechanism.output_count > MOST_PAIRS:
         raise ValueError(f"mechanism must have few values, for its two layers, got {k}")
-    perturbed: Array = _flips(s, level) if sets else _response(s, level)
+    perturbed = _flips(s, level) if sets else _response(s, level)
     matrix = mechanism.transition_matrix()
     protected = mechanism.protected
     if reveals == "once":

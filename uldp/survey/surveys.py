@@ -633,7 +633,6 @@ class _Box:
         self.mechanism = mechanism
         self.keeps_reports = keeps_reports
         self.layout = wire.wire_dtype(mechanism)
-        self.width = self.layout.itemsize
         self.waiting = bytearray()
         self.kept = bytearray()
         self.tally = empty_tally(mechanism)
