@@ -58,6 +58,7 @@ def worst(mechanism: Mechanism, p: np.ndarray, n: int) -> np.ndarray:
         ([sp.sqrt(2 * V / sp.pi) for V in variances(URAP)], losses.l1_loss, RAPPOR, {}),
         (L2, losses.l2_loss, RESPONSE, {}),
         (variances(URR), losses.l2_loss, RESPONSE, {}),
+        (L2 - (1 - q) / n, verify.l2_given_data, RESPONSE, {"largest_k": 6}),
         (URR, supports, RESPONSE, {}),
         (URAP, supports, RAPPOR, {"largest_k": 6}),
         (epsilon, level, RESPONSE, {"largest_k": 6}),

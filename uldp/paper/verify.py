@@ -31,7 +31,7 @@ except ModuleNotFoundError as missing:
         'uldp.paper.verify needs the package sympy, of the extra "book"'
     ) from missing
 
-__all__ = ["Agreement", "agree", "worst_l1", "worst_l2"]
+__all__ = ["Agreement", "agree", "l2_given_data", "worst_l1", "worst_l2"]
 
 CASES, DRAWS = 100, 10_000
 DIGITS, ZERO = 60, 1e-20
@@ -122,6 +122,17 @@ def agree(
         f"{CASES} random cases of {' and '.join(of)}{theta}{where}, k ≤ {largest_k} "
         f"({one} with s = 1, {all_k} with s = k): relative difference below {BOUND:.0e}"
     )
+
+
+def l2_given_data(mechanism: Mechanism, p: NDArray[np.float64], n: int) -> float:
+    """Return the expected squared distance of the estimate from p, the shares among the n users.
+
+    It lists the reports of one user: the estimate is the mean of those from each report alone.
+    """
+    alone = [mechanism.estimate(mechanism.tally(report[None])) for report in mechanism.outputs]
+    errors = np.array(alone) - np.eye(p.size)[:, None]
+    given = (mechanism.transition_matrix() * (errors**2).sum(axis=2)).sum(axis=1)
+    return float(p @ given / n)
 
 
 def worst_l1(mechanism: Mechanism, p: NDArray[np.float64], n: int) -> float:
