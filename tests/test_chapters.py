@@ -125,7 +125,7 @@ def test_captions_are_short(name):
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")))
 def test_editors_fold_what_the_book_folds(name):
-    _, solutions, folds = code(name)
+    shown, solutions, folds = code(name)
     hidden = [cell["metadata"].get("jupyter", {}) for cell in solutions + folds]
     assert hidden == [{"source_hidden": True}] * len(hidden)
     assert not [cell for cell in shown if "jupyter" in cell["metadata"]]

@@ -838,8 +838,8 @@ survey.privatize("sure", "a")
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        (("hidden", "sure"), ValueError, "question must be one of sure, bits, place; the one given"),
-        ((["hidden"], "sure"), ValueError, "question must be one of sure, bits, place; the one given"),
+        (("hidden", "sure"), ValueError, "question must be one of sure, bits, place; the one g"),
+        ((["hidden"], "sure"), ValueError, "question must be one of sure, bits, place; the one g"),
         (("sure", ["a"]), TypeError, "answer must be one label, got an array of 1"),
         (
             ("sure", 1),
