@@ -13,6 +13,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "pygments_lexer": "ipython3"},
 }
+FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
 
 def fold(notebook: nbformat.NotebookNode) -> None:
@@ -22,7 +23,7 @@ def fold(notebook: nbformat.NotebookNode) -> None:
         if cell.cell_type == "markdown":
             ends, starts = "{solution-end}" in cell.source, "{solution-start}" in cell.source
             solution = starts or (solution and not ends)
-        elif solution or "hide-input" in cell.metadata.get("tags", []):
+        elif solution or FOLDED & {*cell.metadata.get("tags", [])}:
             cell.metadata["jupyter"] = {"source_hidden": True}
 
 
