@@ -23,11 +23,7 @@ def browser() -> Iterator[Browser]:
     if EXECUTABLE is None:
         pytest.skip("no Chromium on this machine")
     with sync_playwright() as playwright:
-        arguments = [
-            "--no-sandbox",
-            "--disable-threaded-compositing",  # nothing is painted beside what is measured
-            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        ]
+        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
         chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
         yield chrome
         chrome.close()

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from cases import EXECUTABLE
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 BOOK = ROOT / "_build" / "html"
@@ -110,6 +111,21 @@ def address() -> Iterator[str]:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if EXECUTABLE is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        arguments = [
+            "--no-sandbox",
+            "--disable-threaded-compositing",  # nothing is painted beside what is measured
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        ]
+        chrome = playwright.chromium.launch(executable_path=EXECUTABLE, args=arguments)
+        yield chrome
+        chrome.close()
 
 
 def open_page(tab: Page, url: str) -> None:
