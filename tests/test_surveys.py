@@ -736,7 +736,7 @@ def test_the_formulas_of_the_page():
     for one in VECTORS["surveys"]:
         asked = json.loads(one["text"])["questions"]
         for question, entry in zip(one["questions"], asked, strict=True):
-            s, law = len(question["sensitive_values"]), question["decisions"]
+            s, law = len(question["sensitive_values"]), question["decisions"] or {}
             shrink = mpmath.exp(-mpmath.mpf(entry["epsilon"]))
             expected: dict = {}
             if entry["mechanism"] in ("RR", "uRR") and s:
