@@ -2,9 +2,8 @@
 
 A chapter derives a formula, and `agree` tries it: against what the package computes, and against
 the formula as the paper prints it. Formulas are evaluated in 60 digits. What both sides share it
-cannot see. `test_central_limit` holds the limit behind the l1 loss, and
-`test_losses_are_expectations_over_all_report_counts` (tests/test_finite_n.py) lists all reports.
-The largest loss of a case is searched for, without the package's `worst_case`.
+cannot see: tests/test_finite_n.py holds the limit behind the l1 loss, and the losses by listing all
+reports. The largest loss of a case is searched for, without the package's `worst_case`.
 """
 
 from __future__ import annotations
