@@ -24,6 +24,7 @@ PAGES = sorted(
     if page.parent != BOOK or page.stem in MADE_BY_SPHINX
 )
 WIDTHS = {"desktop": 1280, "phone": 390}
+LARGEST_SHIFT = 0.1  # what is called good by those who defined it
 LOWEST_FIRST_PICTURE = 520  # pixels on a desktop
 PAPER = 784  # 166 mm between the margins of A4, at the scale of tools/print_book.py
 
@@ -135,6 +136,109 @@ def open_page(tab: Page, url: str) -> None:
         tab.wait_for_function("window.MathJax?.startup?.promise")
         tab.evaluate("MathJax.startup.promise")
     tab.add_style_tag(content="* { transition: none !important }")
+
+
+WANTED = {
+    "sample size": "choosing",
+    "how many people": "choosing",
+    "figure 5": "experiment_figures",
+    "proposition 17": "l2_losses",
+    "equation 22": "personalized",
+    "epsilon": "preliminaries",
+    "privacy budget": "preliminaries",
+    "consent": "privacy_in_practice",
+    "missing answers": "your_survey",
+    "tick all that apply": "your_survey",
+    "standard error": "inference",
+    "randomized response": "preliminaries",
+    "confidence interval": "inference",
+    "delete": "privacy_in_practice",
+}
+
+
+def found(tab: Page, root: str, query: str) -> list[str]:
+    """Return the pages that a search finds, in their order."""
+    tab.goto(f"{root}/search.html?q={query}")
+    tab.locator(".search-summary", has_text="finished").wait_for()
+    links = "links => links.map(a => a.getAttribute('href').split('#')[0])"
+    return list(dict.fromkeys(tab.locator("ul.search > li > a").evaluate_all(links)))
+
+
+def test_readers_words_lead_to_their_pages(browser: Browser, address: str) -> None:
+    """Among the first three, in the same order from files, with excerpts without code."""
+    tab = browser.new_page()
+    for query, page in WANTED.items():
+        served = found(tab, address, query)
+        assert f"notebooks/{page}.html" in served[:3], query
+        if query == "sample size":
+            excerpts = tab.locator("ul.search p.context").all_inner_texts()
+            assert any("..." in excerpt for excerpt in excerpts)
+            assert not [excerpt for excerpt in excerpts if "import " in excerpt]
+            assert found(tab, BOOK.as_uri(), query) == served
+    tab.close()
+
+
+def test_code_is_copied_without_prompts_and_outputs(browser: Browser, address: str) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    copied = []
+    for page in ("book/welcome", "book/api/domain"):
+        open_page(tab, f"{address}/{page}.html")
+        tab.locator(".highlight-console .copybtn, .highlight-default .copybtn").first.click(
+            force=True
+        )
+        copied.append(tab.evaluate("navigator.clipboard.readText()"))
+    context.close()
+    assert copied[0] == "make book\nmake test"
+    assert copied[1].startswith("Domain([")
+    assert ">>>" not in copied[1]
+
+
+TOUCH = """(link) => {
+  link.dispatchEvent(new PointerEvent("pointerdown", { pointerType: "touch" }));
+  link.dispatchEvent(new PointerEvent("click", { pointerType: "touch", cancelable: true }));
+}"""
+
+
+def test_a_citation_shows_its_work_to_pointer_and_finger(browser: Browser, address: str) -> None:
+    """The first touch shows it, the second goes there."""
+    tab = browser.new_page()
+    open_page(tab, f"{address}/book/welcome.html")
+    link, work = (tab.locator(f".bibtex-citation {one}").first for one in ("a", ".cited"))
+    assert not work.is_visible()
+    link.hover(force=True)
+    assert work.is_visible()
+    tab.mouse.move(0, 0)
+    assert not work.is_visible()
+    link.evaluate(TOUCH)
+    assert "USENIX" in work.inner_text()
+    link.evaluate(TOUCH)
+    tab.wait_for_url("**/bibliography.html*")
+    assert tab.locator("#cite-murakami2019uldp .label").is_visible()
+    tab.close()
+
+
+SHIFTS = """
+window.moved = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((one) => window.moved += one.value))
+  .observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.mark.accessibility
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
+@pytest.mark.parametrize("page", PAGES)
+def test_little_moves_while_a_page_loads(
+    browser: Browser, address: str, page: str, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    tab = context.new_page()
+    tab.add_init_script(SHIFTS)
+    open_page(tab, f"{address}/{page}")
+    tab.wait_for_timeout(300)
+    moved = tab.evaluate("window.moved")
+    context.close()
+    assert moved <= LARGEST_SHIFT
 
 
 @pytest.fixture(scope="module")

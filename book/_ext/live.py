@@ -18,6 +18,7 @@ from docutils.parsers.rst import Directive, directives
 from drawings import variables
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from uldp.paper import datasets
 from uldp.paper.figures import STYLES
@@ -29,6 +30,8 @@ COMMENT = re.compile(r"^ *//[^\n]*\n|^ */\*\*.*?\*/\n", re.M | re.S)
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.M)
 EXPORT = re.compile(r"^export ", re.M)
 PART = re.compile(r'^part\("([\w-]+)"', re.M)
+
+PLACE = re.compile(r'<div class="live" data-part="[\w-]+" data-figure="(?P<figure>[\w-]+)">')
 
 LINES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
 
@@ -91,6 +94,23 @@ class Live(Directive):
         return [nodes.raw("", place, format="html")]
 
 
+class Places(SphinxPostTransform):
+    """Put each part into its figure: there is its room before it is alive."""
+
+    default_priority = 950
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        """Move what the directives wrote."""
+        figures = {name: one for one in self.document.findall(nodes.figure) for name in one["ids"]}
+        for part in list(self.document.findall(nodes.raw)):
+            if found := PLACE.match(part.astext()):
+                figure = figures[found["figure"]]
+                figure["classes"].append("live-figure")
+                part.parent.remove(part)
+                figure.insert(0, part)
+
+
 def write_files(app: Sphinx, config: Config) -> None:
     """Put script and style where Sphinx finds static files."""
     folder = Path(app.doctreedir, "live")
@@ -110,6 +130,7 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directive and the steps of the build."""
     app.add_directive("live", Live)
+    app.add_post_transform(Places)
     app.connect("config-inited", write_files)
     app.connect("html-page-context", load)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -499,7 +499,7 @@ class Part {
 
   /** Take the place of the picture, on a screen. */
   start() {
-    this.figure.prepend(this.host);
+    if (!this.figure.contains(this.host)) this.figure.prepend(this.host);
     this.figure.classList.add("live-figure");
     this.update();
     let { width } = this.host.getBoundingClientRect();
@@ -535,7 +535,7 @@ export function start() {
       one.start();
     } catch (error) {
       host.replaceChildren();
-      host.parentElement.classList.remove("live-figure");
+      host.closest("figure").classList.remove("live-figure");
       living.delete(name);
       console.error(`${name}: ${error.message}`);
     }

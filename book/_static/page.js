@@ -46,6 +46,33 @@ if (window.MathJax) {
   window.MathJax.startup = { ...window.MathJax.startup, pageReady }
 }
 
+// A citation shows what it cites, to a pointer, to the keys and to a first touch.
+for (const link of document.querySelectorAll(".bibtex-citation a[title]")) {
+  const work = document.createElement("span")
+  work.className = "cited"
+  work.textContent = link.title
+  link.removeAttribute("title")
+  link.after(work)
+  let wasOpen = false
+  link.addEventListener("pointerdown", () => { wasOpen = link === document.activeElement })
+  link.addEventListener("click", (event) => {
+    if (event.pointerType !== "touch" || wasOpen) return
+    event.preventDefault()
+    link.focus()
+  })
+}
+
+// What a search shows of a page is its text, without code, formulas and letters of drawings.
+if (typeof Search !== "undefined") {
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html")
+    const part = page.getElementById(anchor?.slice(1)) ?? page.querySelector("article")
+    for (const e of part.querySelectorAll("script, pre, details, svg, .headerlink")) e.remove()
+    for (const formula of part.querySelectorAll(".math")) formula.replaceWith("…")
+    return part.textContent
+  }
+}
+
 // The Tab key stops at a formula if it scrolls, as the theme does it for code and tables.
 const markStops = () => {
   for (const formula of document.querySelectorAll("div.math mjx-container"))
