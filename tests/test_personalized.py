@@ -14,6 +14,7 @@ import pytest
 from cases import MECHANISMS, domains, random_distribution
 
 import uldp
+from uldp.domain import per_value
 from uldp.personalized import (
     JointLaw,
     PersonalizedEstimate,
@@ -104,6 +105,8 @@ def test_integers_are_labels_where_those_of_the_values_are():
     assert tagged.sensitive.tolist() == [0, 3]
     assert tagged.indices([1, 2, 0]).tolist() == base.indices([1, 2, 0]).tolist() == [0, 1, 2]
     assert tagged.indices(["1", "2", "0", "⊥t"]).tolist() == [0, 1, 2, 3]
+    shares = {"⊥t": 0.4, 1: 0.1, 2: 0.2, "0": 0.3}
+    assert per_value(tagged, shares, "r").tolist() == [0.1, 0.2, 0.3, 0.4]
     assert TaggedDomain(uldp.Domain(3), ["t"]).indices([0, 1, 2]).tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="3 is not a label"):
         tagged.indices(3)

@@ -86,7 +86,7 @@ class TaggedDomain(Domain):
     def _integers_are_labels(self) -> bool:
         return self.base._integers_are_labels
 
-    def _place(self, label: object) -> int | None:
+    def _index_of(self, label: object) -> int | None:
         """Return the index of a bot or of a value of X, by its own label or by that as text."""
         index = self.base._index_of(label)
         return super()._index_of(label) if index is None else index
