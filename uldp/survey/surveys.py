@@ -21,7 +21,7 @@ import shutil
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from types import MappingProxyType
@@ -347,7 +347,9 @@ class Survey:
         if seen is not None and not (hasattr(seen, "__contains__") and hasattr(seen, "add")):
             raise TypeError(f"seen must have 'in' and 'add', as a set has, got {seen!r}")
         kept = checks.flag(keep_reports, "keep_reports")
-        boxes = [_Box(mechanism, kept) for mechanism in self.questions.values()]
+        boxes = [
+            _Box(self.questions[name], tally, kept) for name, tally in self._without_reports.items()
+        ]
         refused: Counter[Reason] = Counter()
         accepted = waiting = 0
         for message in messages:
@@ -376,7 +378,7 @@ class Survey:
             box.count()
         named = dict(zip(self._names, boxes, strict=True))
         return Reading(
-            tallies=Tallies(self, {name: box.tally for name, box in named.items()}),
+            tallies=Tallies(self, {name: box.tally for name, box in named.items() if box.tally.n}),
             reports={name: box.sorted_reports() for name, box in named.items() if kept},
             messages=accepted,
             refused=refused,
@@ -420,6 +422,11 @@ class Survey:
                 Reason.TOO_MANY, f"{len(payload) // width} reports, at most {most} are"
             )
         return number, payload
+
+    @cached_property
+    def _without_reports(self) -> dict[str, Tally]:
+        """The tally of each question before a report has come."""
+        return {name: empty_tally(mechanism) for name, mechanism in self.questions.items()}
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Survey cannot be changed; make a new one to set {name}")
@@ -469,11 +476,9 @@ class Tallies(Mapping[str, Tally]):
                     f"tallies[{name!r}] must be of {survey.questions[name]!r}, got {tally.law!r}"
                 )
         self.survey = survey
-        self._tallies = {
-            name: Tally(mechanism, given[name].n, given[name].counts)
-            if name in given
-            else empty_tally(mechanism)
-            for name, mechanism in survey.questions.items()
+        self._tallies = survey._without_reports | {
+            name: Tally(survey.questions[name], tally.n, tally.counts)
+            for name, tally in given.items()
         }
 
     def to_json(self) -> str:
@@ -629,20 +634,19 @@ class Reading:
 class _Box:
     """The reports to a question: those that wait, and the tally of those that were counted."""
 
-    def __init__(self, mechanism: Mechanism, keeps_reports: bool) -> None:
+    def __init__(self, mechanism: Mechanism, tally: Tally, keeps_reports: bool) -> None:
         self.mechanism = mechanism
         self.keeps_reports = keeps_reports
-        self.layout = wire.wire_dtype(mechanism)
         self.waiting = bytearray()
         self.kept = bytearray()
-        self.tally = empty_tally(mechanism)
+        self.tally = tally
         self.impossible = 0
 
     def count(self) -> None:
         """Count the reports that wait."""
         if not self.waiting:
             return
-        rows = np.frombuffer(self.waiting, self.layout)
+        rows = np.frombuffer(self.waiting, wire.wire_dtype(self.mechanism))
         at_once = max(1, MESSAGE_BYTES_AT_ONCE // self.mechanism.report_dtype.itemsize)
         for chunk in chunks(len(rows), at_once):
             reports = rows[chunk].astype(self.mechanism.report_dtype.base)
