@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from cases import MECHANISMS
 from malformed.rows import CALLS, Call, only
-from malformed.wrong import DOMAIN, GRID
+from malformed.wrong import GRID
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -228,30 +227,6 @@ def test_a_label_that_is_missing_unknown_or_repeated_is_named(all_found):
                 message = "is not a label"
             with pytest.raises(ValueError, match=re.escape(message)):
                 one.result(given)
-
-
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_a_decoder_refuses_labels(name):
-    """It knows no domain; each method is tried, found by the names of its arguments."""
-    mechanism = MECHANISMS[name](DOMAIN, 1.0)
-    vector = np.arange(1, 6) / 15
-    tally = mechanism.simulate([1, 2, 3, 2, 1], 1)
-    right = {"p": vector, "weights": vector, "counts": tally.counts, "n": tally.n, "missed": 0.1}
-    right |= dict.fromkeys(["p_own", "p_fellow", "p_foreign"], vector) | {"mass": 0.5}
-    tried = 0
-    for method, _ in inspect.getmembers(type(mechanism.decoder), inspect.isfunction):
-        function = getattr(mechanism.decoder, method)
-        names = [] if method.startswith("_") else [*inspect.signature(function).parameters]
-        arguments = {one: right[one] for one in names}
-        for one in names:
-            if np.ndim(right[one]) and function(**arguments) is not None:
-                flat = np.ravel(right[one])
-                series = pd.Series(flat, np.roll(range(flat.size), 1)).sort_index()
-                for given in (series, series.to_dict()):
-                    with pytest.raises(TypeError, match=r"arguments of .* must be in order"):
-                        function(**arguments | {one: given})
-                tried += 1
-    assert tried > 10
 
 
 def outcome(one: Found, values: Any) -> np.ndarray | None:

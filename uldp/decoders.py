@@ -8,16 +8,12 @@ n users drawn independently from p, the covariance of p̂ is (M(p) - p pᵀ)/n. 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from inspect import isfunction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._numerics import checks
 from uldp._numerics.binomial import exact_interval, mean_absolute_deviation
 from uldp._numerics.fields import Frozen, lock_arrays
 
@@ -51,13 +47,8 @@ class Decoder(Frozen, ABC):
     """An unbiased estimate of p that is linear in the counts of a tally.
 
     Everything about errors, intervals, tests and forged reports is computed from these methods.
-    Their arrays are in the order of the domain, which a decoder does not know: a Series is refused.
+    Their arrays are in the order of the domain, which a decoder does not know: give no Series.
     """
-
-    def __init_subclass__(cls) -> None:
-        for name, method in list(vars(cls).items()):
-            if isfunction(method) and not name.startswith("_"):
-                setattr(cls, name, _without_labels(method))
 
     @abstractmethod
     def estimate(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
@@ -143,18 +134,6 @@ class Decoder(Frozen, ABC):
     @abstractmethod
     def as_bernoulli(self) -> Bernoulli:
         """Return the Bernoulli variables of the entries for p uniform within both classes."""
-
-
-def _without_labels(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that refuses numbers with labels."""
-
-    @wraps(method)
-    def checked(self: Decoder, *arguments: Any, **named: Any) -> Any:
-        for argument in (*arguments, *named.values()):
-            checks.by_position(argument, f"arguments of {method.__name__}")
-        return method(self, *arguments, **named)
-
-    return checked
 
 
 @dataclass(frozen=True, eq=False)
