@@ -1,12 +1,13 @@
 """The drawn figures: what is drawn is what the mechanism does."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from drawn import arrows
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
+from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.typing import NDArray
 
 from uldp import (
@@ -17,7 +18,11 @@ from uldp import (
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
-from uldp.paper.figures import diagrams
+from uldp.paper.figures import diagrams, personalized, related
+from uldp.paper.figures.osldp import product_scheme
+from uldp.paper.figures.style import INK, MUTED
+from uldp.personalized import PersonalizedMechanism, TaggedDomain
+from uldp.privacy.osldp import decompose
 
 EPSILON = 0.7
 MECHANISMS = (RandomizedResponse, UtilityOptimizedRR, Rappor, UtilityOptimizedRappor)
@@ -56,21 +61,6 @@ def test_the_classes_of_a_matrix_are_named() -> None:
     assert names <= set(texts(diagrams.uldp_diagram(uldp_matrix(), [0, 1], [0, 1, 2])))
     private = texts(diagrams.uldp_diagram(np.full((3, 2), 0.5), [0, 1, 2], [0, 1]))
     assert names & set(private) == {"sensitive", "protected"}
-
-
-@pytest.mark.parametrize(
-    ("matrix", "sensitive", "protected", "message"),
-    [
-        ([[0.5, 0.6]], [0], [0], "row of Q must sum to 1"),
-        ([[0.5, 0.5]], [1], [0], "sensitive must lie in 0..0, got 1"),
-        ([[0.5, 0.5]], [0], [2], "protected must lie in 0..1, got 2"),
-    ],
-)
-def test_what_does_not_fit_the_matrix_is_refused(
-    matrix: list[list[float]], sensitive: list[int], protected: list[int], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        diagrams.uldp_diagram(matrix, sensitive, protected)
 
 
 def test_the_transitions_of_a_urr_carry_the_symbols_of_eq_6() -> None:
@@ -137,12 +127,119 @@ def test_any_part_of_the_domain_may_be_sensitive(sensitive: list[int]) -> None:
         assert diagrams.matrix_diagram({"": mechanism})[0].patches
 
 
-@pytest.mark.parametrize("figure", ["1", "2", "3", "matrices"])
+SIX = [f"$x_{i}$" for i in range(1, 7)]
+TAGGED = TaggedDomain(Domain(SIX, sensitive=SIX[:1]), tags=["home", "work"])
+COMMON = UtilityOptimizedRR(TAGGED, epsilon=1.0)
+
+
+def shades(ax: Axes, label: str) -> list[str]:
+    """The colours in which a label stands, from the left column to the right one."""
+    found = [text for text in ax.texts if text.get_text() == label]
+    return [t.get_color() for t in sorted(found, key=lambda text: text.get_position()[0])]
+
+
+def test_the_overview_shows_the_map_and_what_the_common_mechanism_does() -> None:
+    ax = personalized.overview(PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"}))
+    # Two values go to bots. Six others of Z are left, each kept or sent to another of 3 in Y_P.
+    kept, elsewhere = 6, 3 * 2 + 3 * 3
+    assert sorted(arrows(ax)) == sorted(["-."] * 2 + ["-"] * (4 + kept) + [":"] * elsewhere)
+    assert shades(ax, SIX[1]) == shades(ax, SIX[2]) == [INK, MUTED, MUTED]
+    assert shades(ax, SIX[0]) == shades(ax, SIX[5]) == [INK] * 3
+    assert shades(ax, "⊥home") == shades(ax, "⊥work") == [INK] * 2
+
+
+def test_arrows_to_bots_start_at_the_values_that_are_sensitive_to_the_user() -> None:
+    ax = personalized.overview(PersonalizedMechanism(COMMON, {SIX[4]: "work"}))
+    heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    (secret,) = [
+        p for p in ax.patches if isinstance(p, FancyArrowPatch) and p.get_linestyle() == "-."
+    ]
+    (_, start), (_, end) = secret._posA_posB
+    left = [t.get_position()[1] for t in ax.texts if t.get_text() == SIX[4]]
+    assert start in left
+    assert end == heights["⊥work"]
+
+
+def test_a_user_without_secrets_sends_everything() -> None:
+    ax = personalized.overview(PersonalizedMechanism(COMMON, {}))
+    assert "-." not in arrows(ax)
+    assert r"$\mathcal{X}_S^{(i)}$" not in {text.get_text() for text in ax.texts}
+    assert all(shades(ax, label) == [INK] * 3 for label in SIX)
+
+
+def test_a_value_sensitive_to_all_may_have_a_tag_too() -> None:
+    ax = personalized.overview(PersonalizedMechanism(COMMON, {SIX[0]: "home"}))
+    assert arrows(ax).count("-.") == 1
+    assert shades(ax, SIX[0])[0] == INK
+
+
+OSLDP = np.array(
+    [[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]]
+)
+PARTS = decompose(OSLDP, [0], np.log(2))
+
+
+def entries(ax: Axes, shape: tuple[int, int]) -> list[list[str]]:
+    """The texts in the cells of a matrix, row by row; blank where there are none."""
+    table = np.full(shape, "", dtype=object)
+    for text in ax.texts:
+        column, row = text.get_position()
+        table[int(row), int(column)] = text.get_text()
+    return table.tolist()
+
+
+def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
+    ((_, processing), (uldp, whole)) = product_scheme(OSLDP, PARTS, [0])
+    assert entries(whole, (3, 4)) == [
+        ["1/2", "1/2", "", ""],
+        ["1/4", "5/8", "1/8", ""],
+        ["1/2", "1/4", "1/8", "1/8"],
+    ]
+    assert entries(uldp, (3, 4)) == [
+        ["1/2", "1/2", "", ""],
+        ["1/4", "1/2", "1/4", ""],
+        ["1/2", "1/4", "", "1/4"],
+    ]
+    assert entries(processing, (4, 4)) == [
+        ["1", "", "", ""],
+        ["", "1", "", ""],
+        ["", "1/2", "1/2", ""],
+        ["", "", "1/2", "1/2"],
+    ]
+
+
+def test_floats_have_two_digits() -> None:
+    floats = OSLDP.astype(float)
+    whole = product_scheme(floats, decompose(floats, [0], np.log(2)), [0])[1, 1]
+    assert entries(whole, (3, 4))[1] == [".25", ".62", ".12", ""]
+
+
+LEVELS = np.array([[0, 1, 2.5], [0.25, 0, np.inf], [np.inf, 1, 0]])
+
+
+def test_levels_stand_in_their_cells() -> None:
+    axes = related.pair_levels({"one": LEVELS, "two": np.zeros((3, 3))}, "abc", [0])
+    assert [ax.get_title("left") for ax in axes] == ["one", "two"]
+    found = {text.get_position()[::-1]: text.get_text() for text in axes[0].texts}
+    wanted = {(0, 1): "1", (0, 2): "2.5", (1, 0): "0.25", (1, 2): "∞", (2, 0): "∞", (2, 1): "1"}
+    assert found == wanted
+    (image,) = axes[0].images
+    assert image.get_array().tolist() == [[0, 0.2, 0.5], [0.05, 0, 1], [1, 0.2, 0]]
+    assert {text.get_text() for text in axes[1].texts} == {"0"}
+    ticks = axes[0].get_yticklabels()
+    assert [tick.get_text() for tick in ticks] == list("abc")
+    assert ticks[0].get_color() != ticks[1].get_color() == ticks[2].get_color()
+
+
+@pytest.mark.parametrize("figure", ["1", "2", "3", "4", "matrices"])
 def test_no_text_overlaps_another_or_leaves_the_figure(figure: str) -> None:
     ax = {
         "1": lambda: diagrams.uldp_diagram(uldp_matrix(), [0, 1], [0, 1, 2]),
         "2": lambda: diagrams.response_diagram(UtilityOptimizedRR(labelled(6, 3), EPSILON)),
         "3": lambda: diagrams.rappor_diagram(UtilityOptimizedRappor(labelled(10, 4), EPSILON)),
+        "4": lambda: personalized.overview(
+            PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"})
+        ),
         "matrices": lambda: diagrams.matrix_diagram(
             {"": UtilityOptimizedRappor(labelled(5, 2), EPSILON)}
         )[0],

@@ -141,16 +141,9 @@ def test_gains_stand_beside_the_claimed_band() -> None:
     assert [6.0, 6.0] in [list(line.get_xdata()) for line in ax.lines]
 
 
-@pytest.mark.parametrize("claimed", [(0, 10), (10, 10), (100, 10)])
-def test_bands_that_cannot_be_drawn(claimed) -> None:
-    with pytest.raises(ValueError, match="claimed"):
-        experiment_figures.gains(GAINS, claimed, "", {"census": 6.0}, {"empirical": {}})
-
-
 @pytest.mark.parametrize(
     ("table", "loss", "estimators", "message"),
     [
-        (BY_EPSILON, "l2", ["empirical"], "loss must be one of tv, mse, got 'l2'"),
         (BY_EPSILON, "tv", ["mle"], "rows of 'mle'"),
         ([], "tv", ["mle"], "rows of 'mle'"),
         (BY_EPSILON, "tv", [], "at least one panel"),

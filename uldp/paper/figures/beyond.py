@@ -56,9 +56,7 @@ def saddle_points(panels: Mapping[str, Surface]) -> NDArray[Any]:
     axes = style.make_axes(len(panels), 3.4, sharey=True)
     looks = style.line_looks(("best θ for a mass", "worst mass for a θ"))
     for ax, (title, surface) in zip(axes, panels.items(), strict=True):
-        theta, mass, losses = style.on_grid(
-            title, theta=surface.theta, mass=surface.mass, losses=surface.losses
-        )
+        theta, mass, losses = map(np.asarray, (surface.theta, surface.mass, surface.losses))
         levels = losses.min() * np.geomspace(1.001, losses.max() / losses.min(), 22)
         ax.contour(theta, mass, losses, levels=levels, colors=style.GRID, linewidths=0.8)
         ax.grid(visible=False)
@@ -105,13 +103,12 @@ def ratio_maps(
     looks = style.line_looks(lines or {})
     norm = BoundaryNorm(levels, style.RAMP.N)
     for ax, (title, values) in zip(axes, ratios.items(), strict=True):
-        *grid, shown = style.on_grid(title, epsilons=epsilons, sizes=sizes, ratios=values)
-        shown = shown.clip(levels[0], levels[-1])
+        shown = np.clip(values, levels[0], levels[-1])
         ax.set(xscale="log", yscale="log")
-        filled = ax.contourf(*grid, shown, levels=levels, cmap=style.RAMP, norm=norm)
-        style.draw_contours(ax, grid, shown, levels[1:-1], style.INK)
+        filled = ax.contourf(epsilons, sizes, shown, levels=levels, cmap=style.RAMP, norm=norm)
+        style.draw_contours(ax, (epsilons, sizes), shown, levels[1:-1], style.INK)
         for label, line in (lines or {}).items():
-            ax.plot(*style.checked(line, label), **looks[label], linewidth=2.2)
+            ax.plot(*line, **looks[label], linewidth=2.2)
         ax.set_title(title)
     style.number_axes(axes)
     style.name_axes(axes, "ε", "sensitive values")

@@ -60,11 +60,8 @@ def better_of_two(panels: Mapping[str, ExcessMap], levels: ArrayLike) -> NDArray
     axes = style.make_axes(len(panels), 4.2)
     for ax, (title, panel) in zip(axes, panels.items(), strict=True):
         names = list(panel.ratios)
-        if len(names) != 2:
-            raise ValueError(f"ratios must be those of two mechanisms, got {names}")
-        *grid, first, second = style.on_grid(
-            title, epsilons=panel.epsilons, sizes=panel.sizes, **panel.ratios
-        )
+        grid = panel.epsilons, panel.sizes
+        first, second = map(np.asarray, panel.ratios.values())
         looks = style.mechanism_looks(names)
         tints = [0.65 + 0.35 * np.array(to_rgb(looks[name]["color"])) for name in names]
         ax.set(xscale="log", yscale="log")
@@ -77,7 +74,7 @@ def better_of_two(panels: Mapping[str, ExcessMap], levels: ArrayLike) -> NDArray
         )
         filled.set_edgecolor(HATCHING)
         style.draw_contours(ax, grid, np.minimum(first, second), levels, "0.2")
-        ax.plot(*style.checked(panel.optimal, "optimal"), **OPTIMAL)
+        ax.plot(*panel.optimal, **OPTIMAL)
         ax.set_title(title)
     style.number_axes(axes)
     style.name_axes(axes, "ε", "sensitive values")

@@ -14,7 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
-from uldp._numerics import checks
 from uldp.mechanisms import Mechanism, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.paper.figures import style
 
@@ -37,10 +36,10 @@ def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Ax
     sensitive, protected : array_like of int
         Indices of the sensitive inputs X_S and of the protected outputs Y_P.
     """
-    matrix = checks.stochastic(Q, "Q")
+    matrix = np.asarray(Q)
     k, size = matrix.shape
-    in_S = np.isin(np.arange(k), checks.positions(sensitive, "sensitive", k))
-    in_P = np.isin(np.arange(size), checks.positions(protected, "protected", size))
+    in_S = np.isin(np.arange(k), sensitive)
+    in_P = np.isin(np.arange(size), protected)
     inputs = [f"$x_{{{i + 1}}}$" for i in range(k)]
     outputs = [f"$y_{{{j + 1}}}$" for j in range(size)]
     sensitive_to, other_to_P, other_to_I = THIN, DASHED, style.BOLD_OTHER

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from uldp._numerics import checks
 from uldp.paper.figures import style
 from uldp.paper.figures.style import Curve, Look
 
@@ -66,7 +65,6 @@ def climbs(panels: Mapping[str, Climb], lowest: float) -> NDArray[Any]:
     -------
     (number of panels,) ndarray of Axes
     """
-    lowest = checks.positive(lowest, "lowest")
     columns = max(1, min(3, len(panels)))
     height = 0.5 + (2.5 if len(panels) == 1 else 2.0) * -(-len(panels) // columns)
     axes = style.make_axes(len(panels), height, columns, sharey=True)
@@ -84,14 +82,12 @@ def climbs(panels: Mapping[str, Climb], lowest: float) -> NDArray[Any]:
 
 
 def _draw_climb(ax: Axes, climb: Climb, lowest: float) -> None:
-    passes, gaps = style.checked((climb.passes, climb.gaps), "EM")
-    bound = style.checked((passes, climb.certificates), "certificates")[1]
-    height, top = (np.maximum(climb.users * values, lowest) for values in (gaps, bound))
-    ax.fill_between(passes, height, top, color=style.GRID, linewidth=0)
-    ax.plot(passes, height, color=style.INK, label="EM")
-    if np.size(climb.solver[0]):
-        steps, left = style.checked(climb.solver, "solver")
-        left = np.maximum(climb.users * left, lowest)
+    curves = climb.gaps, climb.certificates, climb.solver[1]
+    height, top, left = (np.maximum(climb.users * np.asarray(c), lowest) for c in curves)
+    ax.fill_between(climb.passes, height, top, color=style.GRID, linewidth=0)
+    ax.plot(climb.passes, height, color=style.INK, label="EM")
+    if left.size:
+        steps = np.asarray(climb.solver[0])
         look: Look = {"color": style.ACCENT, "linewidth": 2, "label": "solver"}
         ax.plot(steps.repeat(2)[1:], left.repeat(2)[:-1], **look)
 
@@ -119,19 +115,14 @@ def losses_by_estimator(
     -------
     (number of panels,) ndarray of Axes
     """
-    highest = checks.positive(highest, "highest")
     axes = style.make_axes(len(panels), 0.6 + 2.1 * -(-len(panels) // 2), 2, sharex=True)
     colors = style.mechanism_looks(panels)
     for ax, (title, given) in zip(axes, panels.items(), strict=True):
-        drawn = [style.checked(curve, name) for name, curve in given.items()]
-        epsilons, means = drawn[0][0], np.array([curve[1] for curve in drawn])
-        for shade, column, errors in zip(
-            style.SHADES[-epsilons.size :],
-            means.T,
-            np.array([curve[2] for curve in drawn]).T,
-            strict=True,
-        ):
-            _draw_rows(ax, column, errors, highest, shade)
+        # The means and their errors have a row for each estimator and a column for each ε.
+        epsilons, means, errors = (np.array(part) for part in zip(*given.values(), strict=True))
+        shades = style.SHADES[-means.shape[1] :]
+        for shade, column, error in zip(shades, means.T, errors.T, strict=True):
+            _draw_rows(ax, column, error, highest, shade)
         for row, beyond in enumerate(means):
             if words := ", ".join(f"{100 * mean:,.0f}%" for mean in beyond if mean > highest):
                 place: Look = {
@@ -154,7 +145,7 @@ def losses_by_estimator(
     axes[0].set_xlim(right=highest)
     style.number_axes(axes, "x", "x")
     style.name_axes(axes, "share estimated wrongly", "")
-    words = ", ".join(f"{epsilon:.2g}" for epsilon in epsilons)
+    words = ", ".join(f"{epsilon:.2g}" for epsilon in epsilons[0])
     style.note(axes, f"light to dark: ε = {words} · large dot: the least")
     return axes
 

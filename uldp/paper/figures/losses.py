@@ -42,7 +42,7 @@ class WorstCases:
         Values of ε, in nats, increasing.
     sizes : (b,) array_like
         Values of |X_S|, increasing.
-    stated : (b, a) array_like of bool
+    stated : (b, a) ndarray of bool
         Where the paper states the worst case.
     boundaries : mapping of str to (ε, |X_S|)
         Curves to draw, by their labels.
@@ -50,7 +50,7 @@ class WorstCases:
 
     epsilons: ArrayLike
     sizes: ArrayLike
-    stated: ArrayLike
+    stated: NDArray[Any]
     boundaries: Mapping[str, Curve]
 
 
@@ -79,8 +79,7 @@ def losses_by_mass(
     for ax, (title, curves) in zip(axes, panels.items(), strict=True):
         draw_masses(ax, title, curves)
         if points and title in points:
-            scattered = style.checked(points[title], f"points of {title!r}")
-            ax.plot(*scattered, ".", color=style.FAINT, markersize=3, zorder=0)
+            ax.plot(*points[title], ".", color=style.FAINT, markersize=3, zorder=0)
     style.name_axes(axes, SHARE, ylabel)
     style.name_lines(ax for ax, lines in zip(axes, panels.values(), strict=True) if len(lines) > 1)
     return axes
@@ -141,9 +140,9 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
     (number of panels,) ndarray of Axes
     """
     axes = style.make_axes(len(panels), 0.4 + 1.9 * -(-len(panels) // 2), 2, sharey=True)
-    for ax, (title, (given, of_sensitive, of_others)) in zip(axes, panels.items(), strict=True):
-        epsilons, sensitive = style.checked((given, of_sensitive), f"parts of {title!r}", "xy")
-        total = sensitive + style.checked((given, of_others), f"parts of {title!r}", "xy")[1]
+    for ax, (title, parts) in zip(axes, panels.items(), strict=True):
+        epsilons, sensitive, others = map(np.asarray, parts)
+        total = sensitive + others
         share = sensitive / total
         ax.fill_between(epsilons, share, color=style.TINT[style.SENSITIVE], linewidth=0)
         ax.fill_between(epsilons, share, 1, color=style.TINT[style.OTHER], linewidth=0)
@@ -191,11 +190,9 @@ def worst_case_planes(planes: Mapping[str, WorstCases]) -> NDArray[Any]:
     """
     axes = style.make_axes(len(planes), 3.6, sharey=True)
     for ax, (title, plane) in zip(axes, planes.items(), strict=True):
-        stated = np.multiply(plane.stated, 1.0)
-        grid = style.on_grid(title, epsilons=plane.epsilons, sizes=plane.sizes, stated=stated)
-        _draw_plane(ax, *grid)
+        _draw_plane(ax, np.asarray(plane.epsilons), np.asarray(plane.sizes), 1.0 * plane.stated)
         for number, (label, curve) in enumerate(plane.boundaries.items()):
-            _draw_boundary(ax, label, style.checked(curve, label), changes=number == 0)
+            _draw_boundary(ax, label, curve, changes=number == 0)
         ax.set_title(title)
     style.name_axes(axes, "ε", "sensitive answers")
     return axes
@@ -223,8 +220,8 @@ def _draw_plane(
     ax.set(xlim=epsilons[[0, -1]], ylim=sizes[[0, -1]])
 
 
-def _draw_boundary(ax: Axes, label: str, curve: tuple[NDArray[Any], ...], *, changes: bool) -> None:
-    across, upward = curve
+def _draw_boundary(ax: Axes, label: str, curve: Curve, *, changes: bool) -> None:
+    across, upward = map(np.asarray, curve)
     color = style.ACCENT if changes else style.MUTED
     ax.plot(across, upward, color=color, linestyle="-" if changes else "--", label=label)
     look: Look = {

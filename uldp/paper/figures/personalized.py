@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from uldp._numerics import checks
-from uldp.mechanisms import UtilityOptimizedRR
 from uldp.paper.figures import style
 from uldp.personalized import PersonalizedMechanism
 
@@ -27,7 +25,6 @@ def overview(user: PersonalizedMechanism) -> Axes:
         Her mechanism, with a uRR in common; small enough to read, up to about ten values and bots.
     """
     common = user.common
-    checks.instance(common, "the common mechanism", UtilityOptimizedRR)
     labels = [str(label) for label in common.domain.labels]
     shielded = [labels[index] for index in common.sensitive]
     free = [labels[index] for index in common.nonsensitive]

@@ -384,14 +384,6 @@ def checked(curve: Curve, label: object, log: str = "") -> tuple[NDArray[Any], .
     return across, *upward
 
 
-def on_grid(title: str, /, **arrays: ArrayLike) -> list[NDArray[Any]]:
-    """Return a panel's arrays: two of coordinates, and tables with a row for each second one."""
-    named = [(f"{name} of {title!r}", values) for name, values in arrays.items()]
-    across, upward = (checks.numbers(values, name, (-1,)) for name, values in named[:2])
-    shape = upward.size, across.size
-    return [across, upward, *(checks.numbers(values, name, shape) for name, values in named[2:])]
-
-
 def curves(
     panels: Mapping[str, Mapping[Any, Curve]],
     xlabel: str,

@@ -1,0 +1,253 @@
+"""The figures of chapters on losses, estimators and definitions show what is handed over."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from drawn import legend, lines, names
+from matplotlib.colors import to_hex
+
+from uldp.paper.figures import beyond, properties, style
+from uldp.paper.figures.choosing import ExcessMap, better_of_two
+from uldp.paper.figures.estimators import Climb, climbs, losses_by_estimator
+from uldp.paper.figures.losses import (
+    WorstCases,
+    draw_supports,
+    error_parts,
+    losses_by_mass,
+    worst_case_planes,
+)
+from uldp.paper.figures.properties import Levels
+from uldp.paper.figures.style import OTHER, SENSITIVE, one_axes
+
+EPSILONS = np.linspace(1, 4, 31)
+SIZES = np.arange(1, 10)
+
+
+def a_plane(**changes: Any) -> WorstCases:
+    """The worst case is interior beyond ε = 2 and in the paper for |X_S| <= 5."""
+    fields = {
+        "epsilons": EPSILONS,
+        "sizes": SIZES,
+        "stated": np.ones_like(EPSILONS) * SIZES[:, np.newaxis] <= 5,
+        "boundaries": {"exact threshold": ([2, 2], [1, 9])},
+    }
+    return WorstCases(**{**fields, **changes})
+
+
+def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
+    w = np.linspace(0, 1, 5)
+    panels = {"uRR": {"above": (w, 1 + w * (1 - w)), "below": (w, 1 - w)}, "uRAP": {"b": (w, w)}}
+    first, second = losses_by_mass(panels, "loss")
+    above, below, peak, start = lines(first)
+    assert [above, below] == [tuple(map(list, curve)) for curve in panels["uRR"].values()]
+    assert [peak, start] == [([0.5], [1.25]), ([0], [1])]
+    assert lines(second)[1] == ([1], [1])
+    assert [names(first), names(second)] == [["above", "below"], []]
+    assert [ax.get_title("left") for ax in (first, second)] == ["uRR", "uRAP"]
+    with pytest.raises(ValueError, match=r"heights of 'a' must have shape \(3,\), got \(2,\)"):
+        losses_by_mass({"": {"a": ([0.1, 0.2, 0.3], [1, 1])}}, "loss")
+
+
+def test_points_lie_below_the_lines() -> None:
+    points = {"uRR": ([0.2, 0.4], [0.5, 0.7])}
+    panels = {"uRR": {"a": ([0, 1], [1, 1])}, "uRAP": {"a": ([0, 1], [1, 1])}}
+    first, second = losses_by_mass(panels, "loss", points=points)
+    assert lines(first)[-1] == ([0.2, 0.4], [0.5, 0.7])
+    assert first.get_lines()[-1].get_zorder() < first.get_lines()[0].get_zorder()
+    assert len(first.get_lines()) == len(second.get_lines()) + 1
+
+
+def test_supports_are_bars_on_their_floors() -> None:
+    floor, added = [0.3, 0.3, 0.0], [0.1, 0.0, 0.4]
+    ax = one_axes(2)
+    draw_supports(ax, "at", floor, added, [True, True, False])
+    floors, sensitive, others = ax.containers
+    assert [bar.get_height() for bar in floors] == floor
+    heights = [bar.get_height() for bar in [*sensitive, *others]]
+    assert heights == pytest.approx(added)
+    assert [bar.get_y() for bar in [*sensitive, *others]] == floor
+    assert ax.get_lines()[0].get_ydata()[0] == max(np.add(floor, added))
+    assert [to_hex(bars[0].get_facecolor()) for bars in (sensitive, others)] == [
+        SENSITIVE.lower(),
+        OTHER.lower(),
+    ]
+    with pytest.raises(ValueError, match=r"rise of 'a' must have shape \(2,\), got \(1,\)"):
+        draw_supports(ax, "a", [0.1, 0.2], [0.1], [True, False])
+
+
+def test_what_the_paper_leaves_out_is_filled_and_named() -> None:
+    (ax,) = worst_case_planes({"uRR": a_plane()})
+    assert ax.get_title("left") == "uRR"
+    corners = np.concatenate([patch.get_path().vertices for patch in ax.patches])
+    assert (corners[:, 1].min(), corners[:, 1].max()) == pytest.approx((5.5, 9))
+    assert "only in\nthis book" in {text.get_text() for text in ax.texts}
+    everything = np.ones((SIZES.size, EPSILONS.size))
+    (ax,) = worst_case_planes({"uRR": a_plane(stated=everything)})
+    assert "only in\nthis book" not in {text.get_text() for text in ax.texts}
+
+
+def test_the_parts_of_an_error_are_shares_with_half_marked_and_the_totals_above() -> None:
+    grid = np.geomspace(0.1, 10, 21)
+    (ax,) = error_parts({"uRR": (grid, 3 / grid, np.full(21, 2.0))})
+    (across, share), (half, height) = lines(ax)
+    assert across == pytest.approx(grid)
+    assert share == pytest.approx(3 / (3 + 2 * grid))
+    assert (half, height) == ([pytest.approx(1.5, rel=0.01)], [0.5])
+    texts = [text.get_text().strip() for text in ax.texts]
+    assert texts[:4] == ["half at ε = 1.5", "total 32", "5", "2.3"]
+
+
+STEPS = [1, 10, 100]
+CLIMB = Climb(100, STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5], solver=([7, 20], [1e-3, 0.0]))
+BY_EPSILON = {
+    "RR": {"empirical": ([0.1, 1], [30.0, 2.0], [2, 0.1]), "em": ([0.1, 1], [0.5, 0.2], [0, 0])},
+    "uRR": {"em": ([0.1, 1], [0.3, 0.1], [0.02, 0.01])},
+}
+
+
+def test_climbs_show_distances_of_all_reports_certificates_and_the_solver() -> None:
+    (ax,) = climbs({"uRAP": CLIMB}, lowest=1e-2)
+    em, solver, nat = lines(ax)
+    assert em == (STEPS, pytest.approx([10, 1, 1e-2]))
+    assert solver == ([7, 20, 20], pytest.approx([0.1, 0.1, 1e-2]))
+    assert nat[1] == [1, 1]
+    (band,) = ax.collections
+    assert band.get_paths()[0].get_extents().get_points().tolist() == [[1, 1e-2], [100, 100]]
+    assert names(ax) == ["EM", "solver"]
+    alone = Climb(1, STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5])
+    assert [names(ax) for ax in climbs({"a": alone, "b": CLIMB}, 1e-9)] == [
+        ["EM"],
+        ["EM", "solver"],
+    ]
+
+
+def test_losses_by_estimator_stand_in_rows_and_what_is_beyond_is_written() -> None:
+    levels = {"no privacy": 0.04}
+    first, last = losses_by_estimator(BY_EPSILON, levels, highest=1.5)
+    assert [text.get_text() for text in first.texts] == ["3,000%, 200%", " no privacy "]
+    joined, within, least, beyond = lines(first)[:4]
+    assert joined == ([1.5, 0.5], [0, 1])
+    assert (within, least, beyond) == (([0.5], [1]), ([0.5], [1]), ([1.5], [0]))
+    assert first.get_xlim() == last.get_xlim()
+    assert first.get_xlim()[1] == 1.5
+    rows = [[tick.get_text() for tick in ax.get_yticklabels()] for ax in (first, last)]
+    assert rows == [["as counted", "EM"], ["EM"]]
+    segments = np.concatenate([bars.get_segments() for bars in last.collections])
+    np.testing.assert_allclose(segments[:, :, 0], [[0.26, 0.34], [0.08, 0.12]])
+
+
+GRID = [0.1, 1.0, 10.0]
+
+
+def test_a_saddle_point_lies_where_best_and_worst_meet() -> None:
+    theta, mass = np.linspace(0, 1, 11), np.linspace(0, 1, 21)
+    losses = 2 + (theta - 0.4) ** 2 - (mass[:, None] - 0.25) ** 2
+    (ax,) = beyond.saddle_points({"ε": beyond.Surface(theta, mass, losses, (0.4, 0.25))})
+    best, worst, saddle = lines(ax)
+    assert best == (pytest.approx([0.4] * 21), list(mass))
+    assert worst == (list(theta), pytest.approx([0.25] * 11))
+    assert saddle == ([0.4], [0.25])
+    assert names(ax) == ["best θ for a mass", "worst mass for a θ"]
+
+
+def test_a_map_has_its_contours_between_the_ratios() -> None:
+    ratios = np.outer([1, 1, 1], [1, 4, 16])
+    across = {"line": (GRID, [1, 10, 100])}
+    levels = [1, 2, 8, 10]
+    axes = beyond.ratio_maps(GRID, [1, 10, 100], {"a": ratios, "b": ratios.T}, levels, across)
+    assert [ax.get_title("left") for ax in axes] == ["a", "b"]
+    assert axes[0].get_xscale() == axes[0].get_yscale() == "log"
+    assert lines(axes[0]) == [(GRID, [1, 10, 100])]
+    assert legend(axes[0]) == ["line"]
+    filled, drawn = axes[0].collections[:2]
+    assert list(filled.levels) == levels
+    for level, path in zip(drawn.levels, drawn.get_paths(), strict=True):
+        ends = np.interp(level, [1, 4, 10], GRID)  # 16 is drawn like 10, the last level
+        np.testing.assert_allclose(path.vertices[:, 0], ends)
+    bar = axes[0].figure.axes[-1]
+    assert [text.get_text() for text in bar.get_xticklabels()] == ["1", "2", "8", "10"]
+
+
+BUDGETS = np.geomspace(0.1, 10, 21)
+COUNTS = np.array([1, 2, 5, 10])
+
+
+def a_map(**changes) -> ExcessMap:
+    """A first mechanism that is better from ε = 1 on."""
+    first = np.tile(1 + 1 / BUDGETS, (COUNTS.size, 1))
+    fields = {
+        "epsilons": BUDGETS,
+        "sizes": COUNTS,
+        "ratios": {"uRR": first, "uRAP": np.full_like(first, 2.0)},
+        "optimal": ([5, 6], [2, 10]),
+    }
+    return ExcessMap(**{**fields, **changes})
+
+
+def test_the_better_mechanism_has_its_area_and_the_contours_are_its_own():
+    first, second = better_of_two({"a": a_map(), "b": a_map()}, [1.1, 1.5])
+    assert [first.get_title("left"), second.get_title("left")] == ["a", "b"]
+    filled, contours = first.collections[:2]
+    areas = [path.vertices for path in filled.get_paths()]
+    assert len(areas) == 2
+    assert areas[0][:, 0].min() == pytest.approx(1, rel=1e-6)
+    assert areas[1][:, 0].max() == pytest.approx(1, rel=1e-6)
+    for path, level in zip(contours.get_paths(), [1.1, 1.5], strict=True):
+        np.testing.assert_allclose(path.vertices[:, 0], 1 / (level - 1), rtol=0.02)
+    (line,) = first.get_lines()
+    np.testing.assert_array_equal(line.get_xdata(), [5, 6])
+    assert first.get_xscale() == first.get_yscale() == "log"
+    labels = [text.get_text() for text in first.figure.legends[0].get_texts()]
+    assert labels == ["uRR is better", "uRAP is better", "uRR is optimal from here"]
+
+
+A, B = np.meshgrid(np.linspace(0, 1, 31), np.linspace(0, 1, 31))
+
+
+def nested(**changed: np.ndarray) -> Levels:
+    """LDP in a < 1/3, ULDP in a < 2/3 and on the edge a = 1 for b <= 1/2, OSLDP everywhere."""
+    levels = {
+        "ldp": np.where(A < 1 / 3, 0.5, 3.0),
+        "uldp": np.where((A < 2 / 3) | ((A == 1) & (B <= 0.5)), 0.5, 3.0),
+        "osldp": np.full_like(A, 0.5),
+    }
+    return Levels(**levels | changed, points={"M": (0.5, 0.25)})
+
+
+def test_each_region_is_named_inside_itself_by_the_strongest_definition() -> None:
+    (ax,) = properties.definition_regions({"c = 0": nested()}, epsilon=1.0)
+    names = {text.get_text(): text.get_position() for text in ax.texts}
+    assert names["LDP"][0] < 1 / 3
+    assert names["OSLDP\nonly"][0] > 2 / 3
+    assert names.keys() == {"LDP", "ULDP", "OSLDP\nonly", "M"}
+    inside = [x for text in ax.texts if text.get_text() == "ULDP" for x, _ in [text.get_position()]]
+    assert sorted(x > 1 for x in inside) == [False, True]
+    assert 1 / 3 < min(inside) < 2 / 3
+
+
+def test_the_edge_and_the_points_stand_where_they_are() -> None:
+    (ax,) = properties.definition_regions({"c = 0": nested()}, epsilon=1.0)
+    edge, point = ax.lines
+    assert (list(edge.get_xdata()), list(edge.get_ydata())) == ([1, 1], [0, 0.5])
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (0.5, 0.25)
+
+
+def test_mechanisms_without_a_level_are_in_no_region() -> None:
+    never = np.full_like(A, np.inf)
+    levels = nested(ldp=never, uldp=never, osldp=never)
+    (ax,) = properties.definition_regions({"": levels}, epsilon=1.0)
+    assert {text.get_text() for text in ax.texts} == {"none", "M"}
+
+
+def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_said() -> None:
+    cases = {"kept": (3.0, 3.0), "below": (4.0, 2.0), "broken": (3.0, 5.5), "none": (3.0, np.inf)}
+    ax = properties.promises(cases)
+    words = [text.get_text() for text in ax.texts]
+    assert words == ["broken", "no level at all"]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(cases)
+    promised = np.array(ax.collections[1].get_segments())[:, 0, 0]
+    np.testing.assert_array_equal(promised, [3, 4, 3, 3])
+    ends = [(*line.get_xdata(), *line.get_ydata()) for line in ax.lines]
+    assert ends == [(3, 0), (2, 1), (5.5, 2), (ax.get_xlim()[1], 3)]
+    assert [line.get_color() for line in ax.lines] == [style.INK] * 2 + [style.WARN] * 2
