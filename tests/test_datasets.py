@@ -1,12 +1,10 @@
 """The shipped tables, the script that rebuilds them, and the loaders of the paper's files."""
 
-import bz2
 import csv
 import gzip
 import hashlib
 import importlib.util
 import itertools
-import lzma
 import re
 import sys
 import zipfile
@@ -313,14 +311,11 @@ CHECKINS = [
 ]
 
 
-PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
-
-
 def write(path, lines, member="data.txt"):
     """Write lines as the paper's files are: plain, or as the suffix says."""
     content = "".join(f"{line}\n" for line in lines).encode("latin-1")
-    if path.suffix in PACKERS:
-        path.write_bytes(PACKERS[path.suffix](content))
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(content))
     elif path.suffix == ".zip":
         with zipfile.ZipFile(path, "a") as archive:
             archive.writestr(member, content)
@@ -329,7 +324,7 @@ def write(path, lines, member="data.txt"):
     return path
 
 
-@pytest.mark.parametrize("suffix", ["", ".zip", *PACKERS])
+@pytest.mark.parametrize("suffix", ["", ".zip", ".gz"])
 def test_the_census_file_is_counted(tmp_path, suffix):
     path = write(tmp_path / f"USCensus1990.data.txt{suffix}", CENSUS_LINES)
     census = datasets.load_us_census_1990(path, expected_rows=3)
@@ -346,30 +341,19 @@ def test_the_census_file_is_counted(tmp_path, suffix):
     assert datasets.load_us_census_1990(renamed, expected_rows=3).counts.sum() == 3
 
 
-def test_what_editors_do_to_a_file_changes_no_count(tmp_path):
-    quoted = ",".join(f'"{name}"' for name in HEADER)
-    path = write(tmp_path / "census.txt", [f"ï»¿{quoted}\r", *CENSUS_LINES[1:], "", " "])
+def test_lines_may_end_as_on_windows(tmp_path):
+    path = write(tmp_path / "census.txt", [f"{line}\r" for line in CENSUS_LINES])
     assert datasets.load_us_census_1990(path, expected_rows=3).counts.sum() == 3
-    pois = write(tmp_path / "pois.txt", [f"ï»¿{POIS[0]}", *POIS[1:], ""])
-    checkins = write(tmp_path / "checkins.txt", [*(f"{line}\r" for line in CHECKINS), "\r"])
-    assert load_small(pois, checkins).hospital_cells.tolist() == [58]
-
-
-POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4c9d\nsize 7\n"
 
 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (POINTER.encode(), "a pointer to it, which git-lfs left in its place: 'version https:"),
-        (gzip.compress(POINTER.encode()), "a pointer to it, which git-lfs left in its place"),
-        (b"<!DOCTYPE html>\n<p>Not found", "a web page: '<!DOCTYPE html>"),
-        ("1\th1\t2\t3\n".encode("utf-16"), "text in UTF-16: 'ÿþ1"),
-        ("\ufeff1\th1\t2\t3\n".encode("utf-16-be"), "text in UTF-16: 'þÿ"),
+        (b"<!DOCTYPE html>\n<p>Not found", "'<!DOCTYPE html>"),
         (b"PK\x03\x04 and no more", "it cannot be unpacked: File is not a zip file"),
-        *((pack(b"data")[:20], "it cannot be unpacked: ") for pack in PACKERS.values()),
+        (gzip.compress(b"data")[:20], "it cannot be unpacked: "),
     ],
-    ids=range(9),
+    ids=range(3),
 )
 def test_another_file_in_the_place_of_one_is_named(tmp_path, content, why):
     path = tmp_path / "downloaded"

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import bz2
-import codecs
 import gzip
-import lzma
 import math
 import zipfile
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from io import BufferedIOBase, BufferedReader
-from itertools import chain
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -51,18 +46,8 @@ codes; income is in US dollars a year."""
 ENOUGH_PATIENTS = 10
 """So many users of a hospital make its cell sensitive; then they need not be kept."""
 
-_PACKED: dict[bytes, Callable[[BufferedReader], BufferedIOBase]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ": lzma.LZMAFile,
-}
+_GZIPPED = b"\x1f\x8b"
 _ZIPPED = b"PK\x03\x04", b"PK\x05\x06"
-_OTHER_FILES = {
-    b"version https://git-lfs": "a pointer to it, which git-lfs left in its place",
-    b"<": "a web page",
-    b"\xff\xfe": "text in UTF-16",
-    b"\xfe\xff": "text in UTF-16",
-}
 
 _US_CENSUS_1990_SOURCE = "US Census Data (1990), UCI Machine Learning Repository; CC BY 4.0."
 _FOURSQUARE_SOURCE = (
@@ -82,8 +67,8 @@ def load_us_census_1990(
     Parameters
     ----------
     path : path
-        The file, plain or compressed (gzip, bzip2, xz, or zip with a file of that name or a single
-        one), whatever the path ends in.
+        The file, plain or compressed (gzip, or zip with a file of that name or a single one),
+        whatever the path ends in.
     attributes : int, optional
         How many of the nine attributes make up a value, 4 to 9.
     expected_rows : int, optional
@@ -99,7 +84,7 @@ def load_us_census_1990(
     chosen = first_attributes(US_CENSUS_1990_ATTRIBUTES, attributes)
     lines = _lines(path, "USCensus1990.data.txt")
     first = next(lines, (1, b""))[1]
-    header = first.replace(b'"', b"").split(b",")
+    header = first.split(b",")
     absent = [name for name in chosen if name.encode() not in header]
     if absent:
         expected = f"a header with {', '.join(chosen)}"
@@ -146,8 +131,8 @@ def load_foursquare(
     ----------
     pois_path, checkins_path : path
         ``dataset_TIST2015_POIs.txt`` and ``dataset_TIST2015_Checkins.txt``, plain or compressed
-        (gzip, bzip2, xz, or zip with a file of that name or a single one; one archive may hold
-        both), whatever the paths end in.
+        (gzip, or zip with a file of that name or a single one; one archive may hold both), whatever
+        the paths end in.
     expected_venues, expected_checkins, expected_in_manhattan : int, optional
         The numbers of venues, of check-ins, and of check-ins in the grid; those of the whole files
         by default.
@@ -218,26 +203,17 @@ def _venue(path: str | PathLike[str], number: int, line: bytes) -> tuple[int | N
 def _lines(path: str | PathLike[str], member: str) -> Iterator[tuple[int, bytes]]:
     with ExitStack() as stack:
         try:
-            file = _open(Path(path), member, stack)
-            first = next(file, b"").removeprefix(codecs.BOM_UTF8)
-            for start, what in _OTHER_FILES.items():
-                if first.startswith(start):
-                    raise _unexpected(path, 1, "the data", f"{what}: {_shown(first)}")
-            for number, ended in enumerate(chain([first], file), start=1):
-                line = ended.rstrip(b"\r\n")
-                if not line and not any(map(bytes.strip, file)):
-                    return
-                yield number, line
-        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile) as why:
+            for number, line in enumerate(_open(Path(path), member, stack), start=1):
+                yield number, line.rstrip(b"\r\n")
+        except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as why:
             raise ValueError(f"{path}: it cannot be unpacked: {why}") from None
 
 
 def _open(path: Path, member: str, stack: ExitStack) -> Iterator[bytes]:
     file = stack.enter_context(path.open("rb"))
-    start = file.peek(5)
-    for magic, unpacked in _PACKED.items():
-        if start.startswith(magic):
-            return stack.enter_context(unpacked(file))
+    start = file.peek(4)
+    if start.startswith(_GZIPPED):
+        return stack.enter_context(gzip.open(file))
     if not start.startswith(_ZIPPED):
         return file
     archive = stack.enter_context(zipfile.ZipFile(file))
