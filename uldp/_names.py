@@ -80,8 +80,9 @@ MOVED = {
 
 def found(module: str, name: str) -> Any:
     """Return what users find under this name in a module."""
-    if name in FOUND[module]:
-        place = import_module(FOUND[module][name])
+    places = FOUND.get(module, {})
+    if name in places:
+        place = import_module(places[name])
         return getattr(place, name, place)
     if f"{module}.{name}" in MOVED:
         return import_module(f"{module}.{name}")

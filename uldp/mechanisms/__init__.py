@@ -12,7 +12,9 @@ and so to `uldp.compare`, to surveys and to every test by enumeration.
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any as _Any
 
+from uldp._names import found as _found
 from uldp.beyond.block_design import UtilityOptimizedBlockDesign
 from uldp.beyond.hadamard import UtilityOptimizedHadamard
 from uldp.domain import Domain
@@ -61,3 +63,7 @@ PAPER: dict[str, type[Mechanism]] = {
     "uRAP": UtilityOptimizedRappor,
 }
 """The four mechanisms of the paper."""
+
+
+def __getattr__(name: str) -> _Any:
+    return _found("uldp.mechanisms", name)
