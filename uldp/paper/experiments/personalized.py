@@ -106,16 +106,7 @@ class PersonalizedPoint(Point):
         return super().labels | {"k": base.size, "sensitive": base.sensitive.size}
 
     def losses(self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str) -> Losses:
-        """Return the losses of an estimator in one realization, with every knowledge.
-
-        Parameters
-        ----------
-        mechanism : Mechanism
-            The common mechanism.
-        reports : Tally or ndarray
-            What `Mechanism.estimate` takes.
-        method : str
-            The estimator.
+        """Return the losses of an estimator in one realization (see `Point.losses`).
 
         Returns
         -------
@@ -139,20 +130,7 @@ class PersonalizedPoint(Point):
         return losses
 
     def rows(self, method: str, losses: Sequence[Losses]) -> list[Row]:
-        """Return the rows of the table on an estimator.
-
-        Parameters
-        ----------
-        method : str
-            The estimator.
-        losses : sequence of mapping
-            What `losses` returned in each realization.
-
-        Returns
-        -------
-        list of dict
-            A row for each of `KNOWLEDGE`: entries by column, standard errors for all losses.
-        """
+        """Return a row of the table for each of `KNOWLEDGE` (see `Point.rows`)."""
         return [
             self.labels
             | {"knowledge": knowledge, "estimator": method}

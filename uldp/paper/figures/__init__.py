@@ -1,8 +1,8 @@
 """The figures of the book: data in, Axes out; needs the extra "figures".
 
 `curves` draws most of them. A figure of another kind has a function in the module of its chapter;
-those of the quick start are here. Each function makes a new figure. What they share is the module
-`style`.
+those of the quick start are here. Each function makes a new figure and returns its Axes, an array
+of them where it has panels. What they share is the module `style`.
 """
 
 try:

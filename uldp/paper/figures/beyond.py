@@ -48,10 +48,6 @@ def saddle_points(panels: Mapping[str, Surface]) -> NDArray[Any]:
     ----------
     panels : mapping of str to Surface
         By the title of their panel.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     axes = style.make_axes(len(panels), 3.4, sharey=True)
     looks = style.line_looks(("best θ for a mass", "worst mass for a θ"))
@@ -93,10 +89,6 @@ def ratio_maps(
         carry their ratio. Ratios beyond the ends are drawn like the ends.
     lines : mapping of str to (ε, size), optional
         Lines drawn across every panel, at most three, by their labels.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     height = 0.6 + 2.7 * -(-len(ratios) // 2)
     axes = style.make_axes(len(ratios), height, 2)

@@ -52,10 +52,6 @@ def better_of_two(panels: Mapping[str, ExcessMap], levels: ArrayLike) -> NDArray
         By the title of their panel; all of the same two mechanisms.
     levels : (m,) array_like
         Ratios at which contour lines are drawn for the better of the two.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     axes = style.make_axes(len(panels), 4.2)
     for ax, (title, panel) in zip(axes, panels.items(), strict=True):

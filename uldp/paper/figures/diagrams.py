@@ -133,10 +133,6 @@ def matrix_diagram(mechanisms: Mapping[str, Mechanism]) -> NDArray[Any]:
     ----------
     mechanisms : mapping of str to Mechanism
         By the title of their panel; with small matrices, up to about ten rows and twenty columns.
-
-    Returns
-    -------
-    (number of mechanisms,) ndarray of Axes
     """
     axes = style.make_axes(len(mechanisms), 3.0 * len(mechanisms), 1)
     for ax, (title, mechanism) in zip(axes, mechanisms.items(), strict=True):

@@ -40,11 +40,6 @@ def estimates_by_rank(
         By the mechanism's name; one panel each, two in a row.
     sensitive : (s,) array_like of int
         Indices of the sensitive values, whose dots are blue.
-
-    Returns
-    -------
-    (m,) ndarray of Axes
-        For m estimates.
     """
     size = np.size(truth)
     shares = checks.distribution(truth, "truth", size)
@@ -84,10 +79,6 @@ def estimates_with_errors(
         The true distribution, drawn as upright strokes.
     confidence : float, optional
         The probability that an interval holds its share (see `inference.intervals`).
-
-    Returns
-    -------
-    Axes
     """
     if not tallies:
         raise ValueError("tallies must not be empty: there is nothing to draw")
@@ -165,10 +156,6 @@ def maps(
         A cell with a ring.
     struck : bool
         Whether cells of share 0 are struck through: they are impossible.
-
-    Returns
-    -------
-    (number of maps,) ndarray of Axes
     """
     shares = {
         title: _shares(grid.domain, values, f"panels[{title!r}]")

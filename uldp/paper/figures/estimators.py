@@ -60,10 +60,6 @@ def climbs(panels: Mapping[str, Climb], lowest: float) -> NDArray[Any]:
         By the title of the panel.
     lowest : float
         Where the vertical axis ends, in nats; smaller distances are drawn there.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     columns = max(1, min(3, len(panels)))
     height = 0.5 + (2.5 if len(panels) == 1 else 2.0) * -(-len(panels) // columns)
@@ -110,10 +106,6 @@ def losses_by_estimator(
         Losses that depend on neither, drawn as grey lines by their labels.
     highest : float
         Where the horizontal axis ends. A number beyond is written at its end.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     axes = style.make_axes(len(panels), 0.6 + 2.1 * -(-len(panels) // 2), 2, sharex=True)
     colors = style.mechanism_looks(panels)

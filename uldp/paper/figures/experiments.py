@@ -56,10 +56,6 @@ def gains(
         Where a panel has a thick line, by its title: ε = ln k.
     kinds : mapping of str to dict
         How the curves of a kind differ from the look of their mechanism.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     axes = style.curves(
         panels,
@@ -97,11 +93,6 @@ def losses_by_epsilon(
         The names of the data.
     estimators : sequence of str
         One panel for each on each of the data, two in a row.
-
-    Returns
-    -------
-    (m,) ndarray of Axes
-        The estimators in their order, for one of the data after the other.
     """
     panels = _by_estimator(table, data, estimators)
     axes = _draw(panels, loss, "epsilon", AT_LN_K, columns=2, names="start")
@@ -118,23 +109,8 @@ def losses_by_sensitive(
 ) -> NDArray[Any]:
     """Draw panels of Figure 6 (TV) or 11 (MSE): losses over the number of sensitive values.
 
-    Bars reach two standard errors up and down, and no further than the axis.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The table of fig6.
-    loss : {"tv", "mse"}
-        The loss.
-    data : sequence of str
-        The names of the data.
-    estimators : sequence of str
-        One row of panels for each on each of the data; the columns are ε = 0.1 and ε = ln k.
-
-    Returns
-    -------
-    (m,) ndarray of Axes
-        Row by row.
+    All is as in `losses_by_epsilon`, of the table of fig6, but for two panels of each estimator on
+    each of the data: the columns are ε = 0.1 and ε = ln k.
     """
     panels: dict[str, DataFrame] = {}
     for title, rows in _by_estimator(table, data, estimators).items():
@@ -145,21 +121,7 @@ def losses_by_sensitive(
 def losses_by_attributes(table: DataFrame, loss: Loss, estimator: str) -> NDArray[Any]:
     """Draw a row of Figure 7 (TV) or 12 (MSE): losses over the number of attributes.
 
-    Bars reach two standard errors up and down, and no further than the axis.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The table of fig7.
-    loss : {"tv", "mse"}
-        The loss.
-    estimator : str
-        The estimator; there is a panel for each ε.
-
-    Returns
-    -------
-    (m,) ndarray of Axes
-        By ε.
+    All is as in `losses_by_epsilon`, of the table of fig7, but that there is a panel for each ε.
     """
     # Beyond four attributes, each has two categories.
     table = table.assign(attributes=4 + np.log2(table["k"] / FOUR_ATTRIBUTES))

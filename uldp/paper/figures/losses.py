@@ -70,10 +70,6 @@ def losses_by_mass(
         What the loss is, or what it is relative to.
     points : mapping of str to (p(X_S), losses), optional
         Losses to be drawn as small grey points below the lines, by the title of their panel.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     axes = style.make_axes(len(panels), 3.0, sharey=True)
     for ax, (title, curves) in zip(axes, panels.items(), strict=True):
@@ -134,10 +130,6 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
     panels : mapping of str to ((m,), (m,), (m,)) array_like
         Values of ε, increasing, and the two parts, above 0, by the title of their panel, two in a
         row.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     axes = style.make_axes(len(panels), 0.4 + 1.9 * -(-len(panels) // 2), 2, sharey=True)
     for ax, (title, parts) in zip(axes, panels.items(), strict=True):
@@ -183,10 +175,6 @@ def worst_case_planes(planes: Mapping[str, WorstCases]) -> NDArray[Any]:
     ----------
     planes : mapping of str to WorstCases
         By the title of the panel.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     axes = style.make_axes(len(planes), 3.6, sharey=True)
     for ax, (title, plane) in zip(axes, planes.items(), strict=True):

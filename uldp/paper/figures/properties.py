@@ -55,10 +55,6 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         By the title of their panel.
     epsilon : float
         The level ε, at least 0.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     floor = math.exp(-epsilon) - TOLERANCE
     axes = style.make_axes(len(panels), 3.7, sharey=True)

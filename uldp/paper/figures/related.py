@@ -32,10 +32,6 @@ def pair_levels(
         The values.
     sensitive : sequence of int
         The numbers of the sensitive ones, whose labels are blue; the others are orange.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     k = len(labels)
     height = 0.6 + 2.6 * -(-len(panels) // 2)

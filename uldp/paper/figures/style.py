@@ -435,10 +435,6 @@ def curves(
         Whether panels have one vertical scale.
     height : float
         The height of the figure, in inches.
-
-    Returns
-    -------
-    (number of panels,) ndarray of Axes
     """
     axes = make_axes(len(panels), height, columns, sharey)
     labels: list[Label] = [label for lines in panels.values() for label in lines]
