@@ -130,24 +130,13 @@ class UtilityOptimizedBlockDesign(SetReports):
 
     def _best_report(self, weights: NDArray[np.float64]) -> Any:
         """Return the best of the best sets of each size and the best value to reveal."""
-        decoder = self.decoder
-        of_S = weights[self.sensitive]
-        of_N = weights[self.nonsensitive]
-        descending = np.argsort(-of_S, kind="stable")
-        candidates = []
-        for row, size in enumerate(decoder.law.sizes.tolist()):
-            held = np.zeros(of_S.size, dtype=np.bool_)
-            held[descending[:size]] = True
-            value = decoder.outside[row] * of_S.sum() + decoder.unrevealed[row] * of_N.sum()
-            value += decoder.contrast[row] * of_S[held].sum()
-            candidates.append((float(value), held, 0))
-        if of_N.size:
-            revealed = int(of_N.argmax())
-            value = decoder.absent * of_S.sum() + decoder.unnamed * of_N.sum()
-            value += (decoder.named - decoder.unnamed) * of_N[revealed]
-            candidates.append((float(value), np.zeros(of_S.size, dtype=np.bool_), revealed + 1))
-        _, held, revealed = max(candidates, key=lambda one: one[0])
-        return self._report(held, revealed)
+        descending = np.argsort(-weights[self.sensitive], kind="stable")
+        places = np.arange(descending.size)
+        best = [self._report(np.isin(places, descending[:size]), 0) for size, _ in self._sizes]
+        if self.nonsensitive.size:
+            revealed = 1 + int(weights[self.nonsensitive].argmax())
+            best.append(self._report(places < 0, revealed))
+        return self._best_of(np.array(best), weights)
 
     def _matrix(self) -> NDArray[np.float64]:
         law = self._law

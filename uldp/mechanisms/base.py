@@ -305,9 +305,12 @@ class Mechanism(Law):
         weights : (k,) ndarray
             w.
         """
-        outputs = self.outputs
-        totals = [self.decoder.estimate(self.tally(y[None]).counts, 1) @ weights for y in outputs]
-        return outputs[np.argmax(totals)]
+        return self._best_of(self.outputs, weights)
+
+    def _best_of(self, reports: NDArray[Any], weights: NDArray[np.float64]) -> Any:
+        """Return the first of these reports y with the largest D_y · w."""
+        totals = [self.decoder.estimate(self.tally(y[None]).counts, 1) @ weights for y in reports]
+        return reports[np.argmax(totals)]
 
     @abstractmethod
     def _matrix(self) -> NDArray[np.float64]:
