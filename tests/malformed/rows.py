@@ -662,17 +662,6 @@ def of_datasets() -> list[Call]:
     ones = dict.fromkeys(
         ("counts", "home", "office", "home_places", "office_places"), np.ones(625, dtype=int)
     )
-    not_places = [
-        *(None, 1, "places", [], [1], [(0, "Office")], [(625, "Office", 1)], [(-1, "Office", 1)]),
-        *([(0.5, "Office", 1)], [(0, "Office", -1)], [(0, "Office", 1.5)], [(None, "Office", 1)]),
-        *([(0, "Office", "1")], [(0, 1, 1)], [(0, "Office", HUGE)], [("0", "Office", 1)], object()),
-    ]
-    not_cells = [None, 1, "1", [-1], [625], [0, 0], [0.5], ["0"], object()]
-    attributes = [*datasets.CENSUS_ATTRIBUTES.values()]
-    not_categories = [
-        *(None, 1, "abc", [], [["a"]], [["a"]] * 4, [1, 2, 3], [[]] * 4, object()),
-        *(attributes[:3], [*attributes, []], [*attributes, [1, 2]], [*attributes, "ab"]),
-    ]
     nowhere = "no such file"
     return [
         call(
@@ -686,16 +675,7 @@ def of_datasets() -> list[Call]:
             source="here",
             **ones,
         ),
-        call(
-            datasets.GridHistogram.from_places,
-            {"places": not_places, "hospital_cells": not_cells},
-            {"places": "places|counts", "hospital_cells": "sensitive"},
-            places=[(0, "Office", 1)],
-            hospital_cells=[1],
-            source="here",
-        ),
         call(datasets.census, {"attributes": [3, 10]}, attributes=4),
-        call(datasets.census_domain, {"categories": not_categories}, categories=attributes),
         call(datasets.manhattan_cell, latitude=40.7, longitude=-74.0),
         call(datasets.load_us_census_1990, {"attributes": [3, 10]}, runs=False, path=nowhere),
         call(datasets.load_foursquare, runs=False, pois_path=nowhere, checkins_path=nowhere),

@@ -129,8 +129,7 @@ class GridHistogram(Histogram):
         rows, columns = cls.shape
         names = ("counts", "home", "office", "home_places", "office_places")
         tables = {name: np.zeros(rows * columns, dtype=np.int64) for name in names}
-        for place in checks.items(places, "places"):
-            cell, category, checkins = _place(place, rows * columns)
+        for cell, category, checkins in places:
             tables["counts"][cell] += checkins
             if category in _TAGS:
                 tables[_TAGS[category]][cell] += checkins
@@ -186,29 +185,14 @@ def census_domain(categories: Iterable[Sequence[str]]) -> Domain:
     Domain
         One value for each combination, the last attribute running fastest.
     """
-    categories = [
-        checks.items(names, "categories") for names in checks.items(categories, "categories")
-    ]
-    sizes = [len(names) for names in categories]
-    if sizes[:4] != [8, 5, 5, 2] or 0 in sizes:
-        raise ValueError(f"categories must be 8, 5, 5, 2 and any further, got {sizes}")
-    if not all(isinstance(name, str) for names in categories for name in names):
-        raise TypeError(f"categories must be strings, got {categories}")
+    parts = [tuple(names) for names in categories]
+    sizes = [len(names) for names in parts]
     age, earned, marital, *_ = np.indices(sizes, sparse=True)
     divorced = (marital == MARITAL.index("divorced")) & (age >= AGES.index("13-19"))
     unemployed = (earned == 0) & (age >= AGES.index("30-39")) & (age <= AGES.index("40-49"))
     sensitive = np.broadcast_to(divorced | unemployed, sizes)
-    labels = map(", ".join, itertools.product(*categories))
+    labels = map(", ".join, itertools.product(*parts))
     return Domain(list(labels), sensitive=np.flatnonzero(sensitive).tolist())
-
-
-def _place(place: object, cells: int) -> tuple[int, str, int]:
-    parts = checks.items(place, "each of places")
-    if len(parts) != 3:
-        raise ValueError(f"each of places must be a cell, a category and a number, got {parts}")
-    cell = checks.whole(parts[0], "the cell in places", least=0, most=cells - 1)
-    checks.instance(parts[1], "the category in places", str)
-    return cell, parts[1], checks.whole(parts[2], "the number of check-ins in places", least=0)
 
 
 def first_attributes(
