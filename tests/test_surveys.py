@@ -467,37 +467,10 @@ def test_an_error_shows_so_much_of_what_was_found():
     assert said.endswith(", got '" + "a" * 99 + "...")
 
 
-@pytest.mark.parametrize(
-    ("sizes", "message"),
-    [
-        ([[1, 1, 1]], "must have 2 entries, got 3"),
-        ([[1]], "must have 2 entries, got 1"),
-        ([], r"questions\[1\]: probabilities of sizes must sum to 1"),
-        ([[2, 0.5], [1, 0.5]], r"questions\[1\].sizes must increase, with probabilities above 0"),
-        ([[1, True]], "must be pairs of numbers, got True"),
-    ],
-)
-def test_sizes_that_are_none(sizes, message):
-    content = changed(CONTENT, ("questions", 1, "sizes"), sizes)
-    with pytest.raises(ValueError, match=message):
-        Survey.from_json(json.dumps(content))
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("labels", ["18-29, 0"] * 6, "must not repeat a label"),
-        ("labels", [f"{i}" for i in range(6)], "factors must have the labels of the question"),
-        ("labels", ["18-29, 0"], "factors must have as many cells as there are labels"),
-        ("factors", [{"name": "age", "labels": []}], r"factors\[0\].labels must have 1 or more"),
-        ("factors", [{"name": "a", "labels": [1]}] * 2, "factors must not repeat a name, got 'a'"),
-        ("factors", [{"name": "age"}], r"factors\[0\] must have the key 'labels'"),
-    ],
-)
-def test_factors_fit_the_labels(field, value, message):
-    content = changed(CONTENT, ("questions", 2, field), value)
+def test_factors_have_as_many_cells_as_there_are_labels():
+    content = changed(CONTENT, ("questions", 2, "labels"), ["18-29, 0"])
     content["questions"][2]["sensitive"] = []
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="factors must have as many cells as there are labels"):
         Survey.from_json(json.dumps(content))
 
 
