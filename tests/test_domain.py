@@ -344,8 +344,8 @@ def test_the_remedies_work():
     assert law.l2_loss(rescaled, 10) == pytest.approx(law.l2_loss([0.1, 0.2, 0.7], 10))
     with pytest.raises(ValueError, match=r"sum to 1, got 0\.5$"):
         law.l2_loss([0.5, 0, 0], 10)
-    with pytest.raises(TypeError, match="arguments of variances must be in order"):
-        law.decoder.variances(counted)
+    with pytest.raises(TypeError, match="matrix must be in order and without labels here"):
+        uldp.privacy.Channel(counted, [0])
 
 
 # --- refusing takes no longer than accepting ----------------------------------------------------
