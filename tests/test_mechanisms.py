@@ -1,7 +1,6 @@
 """Every mechanism against its dense matrix, by exact enumeration on small domains."""
 
 import dataclasses
-import itertools
 import pickle
 from collections.abc import Iterator
 
@@ -43,25 +42,6 @@ def test_matrix_has_level_epsilon_tightly_on_every_domain(make, epsilon):
             assert level <= epsilon
 
 
-def test_matrix_level_is_lost_just_below_epsilon(make):
-    for domain in domains(4):
-        mechanism = make(domain, 1.0)
-        if not mechanism.sensitive.size or domain.size == 1:
-            continue
-        Q = mechanism.transition_matrix()[:, mechanism.protected]
-        ratio = (Q[:, None] / Q[None, :]).max()
-        assert ratio <= np.exp(1.0) * (1 + 1e-14)
-        assert ratio > np.exp(1.0 - 1e-12)
-
-
-def test_unprotected_outputs_reveal_one_nonsensitive_value(make):
-    for domain in domains(6):
-        mechanism = make(domain, 1.0)
-        reached_from = mechanism.transition_matrix()[:, ~mechanism.protected] > 0
-        assert (reached_from.sum(axis=0) == 1).all()
-        assert not reached_from[mechanism.sensitive].any()
-
-
 def test_outputs_are_distinct_reports(make):
     for domain in domains(5):
         mechanism = make(domain, 1.0)
@@ -85,18 +65,6 @@ def test_tally_weighted_by_the_matrix_has_the_moments_that_losses_claim(make, ep
         assert mechanism.l2_loss(p, n) == pytest.approx(np.trace(covariance) / n)
         l1 = np.sqrt(2 * np.diag(covariance) / (np.pi * n)).sum()
         assert mechanism.l1_loss(p, n) == pytest.approx(l1)
-
-
-def test_l2_loss_is_exact_for_several_users(make):
-    domain = uldp.Domain(3, sensitive=[2, 0])
-    mechanism = make(domain, 0.7)
-    p = np.array([0.2, 0.5, 0.3])
-    m = p @ mechanism.transition_matrix()
-    n, loss = 3, 0.0
-    for reports in itertools.product(range(len(m)), repeat=n):
-        estimate = mechanism.estimate(mechanism.outputs[list(reports)])
-        loss += m[list(reports)].prod() * ((estimate - p) ** 2).sum()
-    assert mechanism.l2_loss(p, n) == pytest.approx(loss, rel=1e-12)
 
 
 @pytest.mark.parametrize("make", BY_SUPPORT.values(), ids=BY_SUPPORT.keys())
@@ -344,14 +312,6 @@ def test_matrix_of_a_large_domain_is_refused():
     ):
         with pytest.raises(ValueError, match=r"too large for its matrix: .{,40} entries, at most"):
             call()
-
-
-@pytest.mark.parametrize("values", [[0, 3], [-1], 3])
-def test_values_outside_the_domain(make, values):
-    with pytest.raises(ValueError, match="values must be in the domain") as caught:
-        make(uldp.Domain(3), 1.0).privatize(values)
-    assert caught.value.__context__ is None, "which would hold the answer"
-    assert not any(str(outside) in str(caught.value) for outside in (-1, 3))
 
 
 def test_impossible_bit_reports():

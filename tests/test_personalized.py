@@ -211,6 +211,7 @@ def test_no_representation_shows_the_map():
     others = PersonalizedMechanism(COMMON, {})
     assert repr(ALICE) == str(ALICE) == f"{ALICE}" == f"{ALICE!r}" == shown == repr(others)
     assert f"{[ALICE]}" == f"[{shown}]"
+    assert str(dataclasses.astuple(ALICE)) == str(dataclasses.astuple(others))
 
 
 def test_the_common_part_knows_no_user(make):

@@ -129,7 +129,7 @@ def test_users_of_one_mechanism_are_drawn_from_p_by_the_losses():
         assert abs(losses.mean() - mechanism.l2_loss(p, n)) < 5.3 * error
 
 
-@pytest.mark.parametrize("name", ["RR", "RAPPOR", "uRR", "uRAP"])
+@pytest.mark.parametrize("name", ["RR", "RAPPOR", "uRR", "uRAP", "uHR"])
 def test_what_is_drawn_does_not_depend_on_the_value(name):
     """Neither on her value nor on how the coins fall: both would show in the time that it takes."""
     mechanism = uldp.mechanisms.MECHANISMS[name](uldp.Domain(12, sensitive=[1, 2, 5, 11]), 0.7)

@@ -1,7 +1,5 @@
 """The second moment of a decoded report, by enumeration of all reports."""
 
-import itertools
-
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains, random_distribution
@@ -53,30 +51,3 @@ def test_second_moment_times_weights_needs_no_matrix(make):
             applied = mechanism.decoder.apply_second_moment(p, w)
             assert applied.shape == w.shape
             np.testing.assert_allclose(applied, moment @ w, atol=1e-11)
-
-
-def test_the_covariance_that_follows_from_reports_is_unbiased(make):
-    """E (M(p̂) - p̂ p̂ᵀ)/(n - 1) = Cov p̂, over all reports of two users."""
-    rng = np.random.default_rng(15)
-    for domain in domains(3):
-        mechanism, p = make(domain, 0.9), random_distribution(rng, domain.size)
-        m, rows = p @ mechanism.transition_matrix(), decoded(mechanism)
-        covariance = (mechanism.second_moment(p) - np.outer(p, p)) / 2
-        mean = np.zeros_like(covariance)
-        for y, z in itertools.product(range(m.size), repeat=2):
-            estimate = (rows[y] + rows[z]) / 2
-            mean += m[y] * m[z] * (mechanism.second_moment(estimate) - np.outer(estimate, estimate))
-        scale = max(1.0, np.abs(covariance).max())
-        np.testing.assert_allclose(mean, covariance, atol=1e-12 * scale)
-
-
-def test_large_domains_need_no_matrix():
-    domain = uldp.Domain(100_000, sensitive=range(50_000))
-    p = np.full(domain.size, 1 / domain.size)
-    for name in ("uRR", "uRAP", "uBD"):
-        mechanism = uldp.mechanisms.MECHANISMS[name](domain, 1.0)
-        whole = np.ones(domain.size)
-        square = whole @ mechanism.decoder.apply_second_moment(p, whole)
-        variance = mechanism.decoder.variances(p).sum()
-        of_sum = variance + p @ p if name == "uRAP" else 1
-        assert square == pytest.approx(of_sum, rel=1e-4, abs=1e-10 * variance)

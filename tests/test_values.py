@@ -1,7 +1,6 @@
 """Mechanisms, tallies and evidence are values: nobody changes them, and they tell no secret."""
 
 import copy
-import dataclasses
 import pickle
 from collections.abc import Mapping
 
@@ -13,8 +12,7 @@ from malformed.rows import CALLS
 import uldp
 from uldp.beyond.block_decoder import BlockLaw
 from uldp.likelihood import Evidence
-from uldp.personalized import TaggedDomain
-from uldp.privacy import Channel, ldp_level
+from uldp.privacy import ldp_level
 
 DOMAIN = uldp.Domain(6, sensitive=[0, 1, 4])
 
@@ -164,21 +162,6 @@ def test_exceptions_do_not_hold_the_answer(make, answer):
     assert caught.value.__cause__ is None
     for secret in ("divorcedd", "7", "no'", "1.5"):
         assert secret not in str(caught.value)
-
-
-def test_the_fields_of_a_personalized_mechanism_hold_no_map():
-    town = uldp.Domain(["park", "elm street"])
-    common = uldp.UtilityOptimizedRR(TaggedDomain(town, ["home"]), 1.0)
-    alice = uldp.PersonalizedMechanism(common, {"elm street": "home"})
-    shown = str(dataclasses.asdict(alice)), str(dataclasses.astuple(alice)), repr(alice)
-    plain = uldp.PersonalizedMechanism(common, {})
-    told = str(dataclasses.asdict(plain)), str(dataclasses.astuple(plain)), repr(plain)
-    assert shown == told
-    channel = Channel.of(alice)
-    np.testing.assert_array_equal(channel.matrix, alice.transition_matrix())
-    np.testing.assert_array_equal(channel.protected, alice.protected)
-    with pytest.raises(TypeError, match="mechanism must have a transition matrix, got 3"):
-        Channel.of(3)
 
 
 def test_a_matrix_whose_entries_underflow_is_refused():
