@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from uldp.paper.experiments._extra import extra
 from uldp.paper.experiments.runs import reproduce
 from uldp.paper.experiments.settings import FIGURES, add_options, chosen
+from uldp.paper.experiments.tables import extra
 
 __all__ = ["add_reproduce"]
 

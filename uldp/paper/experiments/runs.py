@@ -11,13 +11,12 @@ import numpy as np
 import scipy
 
 from uldp._numerics import VERSION, checks
-from uldp.paper.experiments._extra import extra
 from uldp.paper.experiments.personalized import cells
 from uldp.paper.experiments.plans import checkins, plan
 from uldp.paper.experiments.points import EM_STEPS, Point, measure
 from uldp.paper.experiments.record import Entry, Record
 from uldp.paper.experiments.settings import FIGURES, Settings
-from uldp.paper.experiments.tables import CELLS, tabulate, write_table
+from uldp.paper.experiments.tables import CELLS, extra, tabulate, write_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from uldp._numerics import checks
-from uldp.paper.experiments._extra import extra
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,6 +22,7 @@ __all__ = [
     "PERSONALIZED",
     "Kind",
     "Row",
+    "extra",
     "means",
     "read_table",
     "tabulate",
@@ -73,6 +75,16 @@ CELLS = Kind(
         "users: share of the tag's check-ins; places: share of its places, each counted once",
     ),
 )
+
+
+def extra(package: str) -> ModuleType:
+    """Import a package of the extra "experiments"; if it is missing, the error names the extra."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            f'uldp.paper.experiments needs the package {missing.name}, of the extra "experiments"'
+        ) from missing
 
 
 def tabulate(rows: Iterable[Row], columns: Mapping[str, type]) -> DataFrame:
