@@ -99,26 +99,6 @@ def random_domain(
     return uldp.Domain(k, sensitive=rng.permutation(k)[:s])
 
 
-def support_probabilities(s: Any, u: Any, theta: Any) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Return how often reports support a value, from those who hold it and from the others.
-
-    By mechanism, uRR (eq. 6 of the paper) or uRAP (eqs. 7 to 10), and class, S or N. The number s
-    of sensitive values, u = e^ε - 1 and θ, which is uRAP's alone, are numbers or symbols. The
-    chapter on the l1 losses derives these pairs from the transition probabilities.
-    """
-    weighted = (1 - theta) * (1 + u) + theta
-    return {
-        "uRR": {"S": ((1 + u) / (s + u), 1 / (s + u)), "N": (u / (s + u), sp.Integer(0))},
-        "uRAP": {"S": (theta, theta / weighted), "N": (theta * u / (1 + u), sp.Integer(0))},
-    }
-
-
-def entry_variance(own: Any, other: Any, share: Any) -> Any:
-    """Return n Var p̂(x), m(1 - m) / (own - other)², simplified; `share` is p(x)."""
-    m = own * share + other * (1 - share)
-    return sp.factor(m * (1 - m) / (own - other) ** 2)
-
-
 def design_matrix(s: int, nu: int, E: float, weights: Sequence[float]) -> NDArray[Any]:
     """Return the matrix of a block design, with E = e^ε and weights of the sizes 0, ..., s.
 

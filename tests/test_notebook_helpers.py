@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 import sympy as sp
 from cases import module_at
-from scipy.special import expit
 
-from uldp import Domain, UtilityOptimizedBlockDesign, UtilityOptimizedRappor, UtilityOptimizedRR
+from uldp import Domain, UtilityOptimizedBlockDesign, UtilityOptimizedRR
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 SHARED = (FOLDER / "helpers.py").read_text(encoding="utf-8")
@@ -126,30 +125,6 @@ def test_random_domains_keep_to_their_sizes(helpers: ModuleType) -> None:
     assert seen["any"] == every
     assert seen["few"] == {(s, k) for s, k in every if s <= 2}
     assert seen["both"] == {(s, k) for s, k in every if s < k}
-
-
-@pytest.mark.parametrize("theta", [None, 0.3])
-def test_the_laws_in_symbols_are_those_of_the_mechanisms(
-    helpers: ModuleType, theta: float | None
-) -> None:
-    domain, share = Domain(5, sensitive=[1, 3]), 0.2
-    urr, urap = UtilityOptimizedRR(domain, 0.7), UtilityOptimizedRappor(domain, 0.7, theta)
-    laws = helpers.support_probabilities(2, np.expm1(0.7), expit(urap.log_odds))
-    for mechanism, law in zip((urr, urap), laws.values(), strict=True):
-        expected = mechanism.decoder.variances(np.full(5, share))
-        for members, part in ((mechanism.sensitive, "S"), (mechanism.nonsensitive, "N")):
-            own, other = (
-                mechanism.decoder.true_support[members[0]],
-                mechanism.decoder.false_support[members[0]],
-            )
-            assert law[part] == pytest.approx((own, other))
-            variance = helpers.entry_variance(*law[part], share)
-            assert float(variance) == pytest.approx(expected[members[0]])
-
-
-def test_a_variance_in_symbols_is_simplified(helpers: ModuleType) -> None:
-    p = sp.Symbol("p")
-    assert helpers.entry_variance(sp.Integer(1), sp.Integer(0), p) == sp.factor(p * (1 - p))
 
 
 def test_the_matrix_of_a_design_is_that_of_the_package(helpers: ModuleType) -> None:
