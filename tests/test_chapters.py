@@ -93,7 +93,7 @@ def names(some: list[dict], context: type[ast.expr_context]) -> set[str]:
     return {node.id for node in nodes if isinstance(node.ctx, context)}
 
 
-@pytest.mark.parametrize("name", [*DERIVED, "half_hour"])
+@pytest.mark.parametrize("name", [*DERIVED, "half_hour", "quickstart"])
 def test_shown_cells_run_by_themselves(name, monkeypatch):
     """In order and in one namespace, without the folded ones, which take none of their names."""
     shown, solutions, folds = code(name)
