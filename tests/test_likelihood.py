@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cases import MECHANISMS, domains, random_distribution
 from scipy.optimize import minimize
+from scipy.special import rel_entr
 
 import uldp
 from uldp import likelihood
@@ -108,6 +109,12 @@ def test_em_takes_the_steps_of_the_dense_iteration(make):
         start = np.full(domain.size, 1 / domain.size)
         estimate = mechanism.estimate(reports, "em", start=start, steps=20)
         np.testing.assert_allclose(estimate, p, rtol=1e-10)
+        evidence, best = mechanism.evidence(reports), mechanism.estimate(reports, "mle")
+        path = [em(evidence, start, steps) for steps in range(20)]
+        height = np.array([log_likelihood(evidence, q) for q in path])
+        left = log_likelihood(evidence, best) - height
+        assert (np.diff(height) >= 50 * rel_entr(path[1:], path[:-1]).sum(axis=1) - 1e-9).all()
+        assert (left <= 50 * rel_entr(best, start).sum() / np.arange(1, 21) + 1e-9).all()
 
 
 def test_em_reaches_the_same_point(make):
@@ -189,6 +196,13 @@ def test_water_filling():
         np.testing.assert_allclose(water_filling([3, 1, 3], np.full(3, offset)), [0.5, 0, 0.5])
         found = water_filling([1, 3, 2], offset * np.array([1, 3, 2.5]))
         assert found.sum() == pytest.approx(1, abs=1e-12)
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        c, a = rng.integers(1, 30, 7), rng.exponential(size=7) * rng.integers(0, 2, 7)
+        p = water_filling(c, a)
+        level = (c[p > 0] / (p + a)[p > 0]).max()
+        np.testing.assert_allclose(p, np.maximum(0, c / level - a), atol=1e-12)
+        assert p.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("method", METHODS[1:])
