@@ -44,6 +44,9 @@ def test_uldp_audit_is_the_definition(drawn):
     found = privacy.audit(drawn.channel.matrix, drawn.sensitive_list, drawn.channel.protected)
     assert found.uldp.ratio == exact_levels(drawn.channel, drawn.sensitive)
     assert found.osldp.ratio <= found.uldp.ratio, "Proposition 13"
+    if drawn.sensitive:
+        hidden = drawn.channel.matrix[:, drawn.channel.protected].sum(axis=1)
+        assert (hidden * found.uldp.ratio >= 1).all(), "how often a value is revealed"
     if found.uldp.output is not None:
         x, other = found.uldp.inputs
         column = drawn.channel.matrix[:, found.uldp.output]
