@@ -45,6 +45,9 @@ def test_adaptive_composition():
                 expected = first.matrix[x, y0] * seconds[y0].matrix[x, y1]
                 assert together.matrix[x, 3 * y0 + y1] == expected
     assert together.uldp_level([0]) <= 0.5 + 0.7
+    truth = Channel(np.eye(3), [0])
+    told = privacy.compose(first, [seconds[0], truth, truth])
+    assert told.uldp_level([0]) == pytest.approx(0.6), "who is revealed may answer anything"
 
 
 def test_pairs_that_reveal_two_values_are_unreachable():
