@@ -14,7 +14,6 @@ from sympy.printing.latex import LatexPrinter
 from tabulate import tabulate
 
 import uldp
-from uldp.privacy import Channel
 from uldp.tallies import FROM_TALLIES as FROM_TALLIES
 
 SIZES = {"Foursquare": (15, 625), "US census": (76, 400)}
@@ -149,12 +148,3 @@ def design_information(
 def exact(rows: Iterable[Iterable[Any]]) -> np.ndarray[Any, Any]:
     """Return a matrix of fractions, from numbers or texts such as "11/20"."""
     return np.array([[Fraction(entry) for entry in row] for row in rows])
-
-
-def urr_channel(k: int, s: int, E: int | Fraction) -> Channel:
-    """Return the uRR on k values, the first s sensitive, with e^ε = E, in fractions."""
-    c2 = Fraction(1, s + E - 1)
-    rows = [[c2] * s + [Fraction(0)] * (k - s) for _ in range(k)]
-    for x in range(k):
-        rows[x][x] += (E - 1) * c2
-    return Channel(exact(rows), np.arange(k) < s)

@@ -1,7 +1,6 @@
 """What the notebooks share stands in notebooks/helpers.py, once."""
 
 import ast
-import math
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -151,16 +150,6 @@ def test_a_random_mixture_has_no_empty_sets(helpers: ModuleType) -> None:
     assert weights[0] == 0
     assert (weights[1:] > 0).all()
     assert weights.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("k", "s", "E"), [(2, 1, 4), (4, 2, 3), (5, 5, Fraction(3, 2)), (3, 0, 2)])
-def test_the_urr_channel_is_that_of_the_package(helpers: ModuleType, k, s, E) -> None:
-    channel = helpers.urr_channel(k, s, E)
-    mech = UtilityOptimizedRR(Domain(k, sensitive=range(s)), math.log(E))
-    np.testing.assert_allclose(channel.matrix.astype(float), mech.transition_matrix(), rtol=1e-14)
-    np.testing.assert_array_equal(channel.protected, mech.protected)
-    assert {type(entry) for entry in channel.matrix.ravel()} == {Fraction}
-    assert (channel.matrix.sum(axis=1) == 1).all()
 
 
 def test_exact_matrices_are_read_from_texts_and_numbers(helpers: ModuleType) -> None:
