@@ -150,6 +150,10 @@ def test_proposition_9_on_every_map_over_every_small_domain(make):
             assert set(user.sensitive) == set(base.sensitive) | set(secret)
             level = uldp.privacy.uldp_level(matrix, user.sensitive, user.protected)
             assert level <= EPSILON * (1 + 1e-14)
+            if make in (MECHANISMS["uRR"], MECHANISMS["uRAP"]):
+                seen = user.intermediate(range(base.size))
+                tells = np.unique(seen).size > 1 and np.isin(seen, common.sensitive).any()
+                assert level == pytest.approx(EPSILON if tells else 0, abs=1e-12)
             assert reached[common.protected].all()
             unreachable += (~reached).sum()
     assert (unreachable > 0) == (make not in (MECHANISMS["RR"], *rappors()))
@@ -160,7 +164,7 @@ def rappors() -> list[object]:
 
 
 def test_proposition_10_between_any_two_maps(make):
-    """No protected report is e^ε times as likely under one map as under another."""
+    """No protected report is e^ε times as likely under one map and value as under another pair."""
     for base in domains(3):
         common = make(TaggedDomain(base, TAGS), EPSILON)
         Q = common.transition_matrix()[:, common.protected]
@@ -170,7 +174,8 @@ def test_proposition_10_between_any_two_maps(make):
                 for secret in all_maps(base.size)
             ]
         )
-        assert (of_user.max(axis=0) <= np.exp(EPSILON) * of_user.min(axis=0) * (1 + 1e-14)).all()
+        most, least = of_user.max(axis=(0, 1)), of_user.min(axis=(0, 1))
+        assert (most <= np.exp(EPSILON) * least * (1 + 1e-14)).all()
 
 
 def test_reports_are_those_of_the_common_mechanism_on_the_intermediate_data(make):
@@ -504,6 +509,8 @@ def test_theorem_1_on_random_laws_and_estimates():
             assert terms.second == pytest.approx(np.abs(r[base.size :]) @ distances)
             assert terms.loss <= terms.first + terms.second + 1e-14
             assert terms.second <= result.second_term_bound
+            assert result.p.sum() == pytest.approx(r.sum())
+            assert signs or result.p.min() >= 0
 
 
 def test_theorem_1_needs_the_absolute_value():
