@@ -124,6 +124,19 @@ def uniform_within(s: int, nu: int, mass: float) -> NDArray[Any]:
     return np.append(np.full(s, mass / s), np.full(nu, (1 - mass) / nu))
 
 
+def visits(grid: Any, reach: float) -> NDArray[Any]:
+    """Return where people with a home in each cell go, in its row, from the check-ins of Manhattan.
+
+    They are at home 3 times of 10, and else where the check-ins without a tag are, weighted by
+    exp(-distance/reach), in km.
+    """
+    k, side = grid.domain.size, grid.shape[0]
+    north, east = 0.445 * (np.arange(k) // side), 0.405 * (np.arange(k) % side)
+    distance = np.hypot(north[:, None] - north, east[:, None] - east)
+    weights = (grid.counts - grid.home - grid.office) * np.exp(-distance / reach)
+    return 0.3 * np.eye(k) + 0.7 * weights / weights.sum(axis=1, keepdims=True)
+
+
 def fisher_information(Q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
     """Return the Fisher information of a report at p, in orthonormal directions that sum to 0."""
     basis = np.linalg.svd(np.ones((1, p.size)))[2][1:].T

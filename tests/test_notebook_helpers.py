@@ -13,6 +13,7 @@ import sympy as sp
 from cases import module_at
 
 from uldp import Domain, UtilityOptimizedBlockDesign, UtilityOptimizedRR
+from uldp.paper import datasets
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 SHARED = (FOLDER / "helpers.py").read_text(encoding="utf-8")
@@ -124,6 +125,16 @@ def test_random_domains_keep_to_their_sizes(helpers: ModuleType) -> None:
     assert seen["any"] == every
     assert seen["few"] == {(s, k) for s, k in every if s <= 2}
     assert seen["both"] == {(s, k) for s, k in every if s < k}
+
+
+def test_visits_fall_off_with_the_distance_from_home(helpers: ModuleType) -> None:
+    grid, home, north, east = datasets.manhattan(), 311, 336, 312
+    rest = grid.counts - grid.home - grid.office
+    anywhere, near = helpers.visits(grid, np.inf), helpers.visits(grid, 1.0)
+    np.testing.assert_allclose(anywhere, 0.3 * np.eye(625) + 0.7 * rest / rest.sum())
+    np.testing.assert_allclose(near.sum(axis=1), 1)
+    odds = near[home, north] * rest[east] / (near[home, east] * rest[north])
+    assert odds == pytest.approx(np.exp(0.405 - 0.445))
 
 
 def test_the_matrix_of_a_design_is_that_of_the_package(helpers: ModuleType) -> None:
