@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from IPython.display import HTML
 from pandas import DataFrame, read_csv
 
 import verdicts as v
+from helpers import show
 from uldp.paper.experiments import KNOWLEDGE, NO_PRIVACY, read_table
 
 Tables = Mapping[str, DataFrame]
@@ -723,4 +725,7 @@ def rows(judged: Mapping[int, Judged], numbers: Sequence[int]) -> list[list[obje
     return table
 
 
-HEADERS = ("", "the paper, and what is asked", "here")
+def report(judged: Mapping[int, Judged], *numbers: int) -> HTML:
+    """Return the table of some claims with their verdicts."""
+    headers = ("", "the paper, and what is asked", "here")
+    return show(rows(judged, numbers), headers, tablefmt="unsafehtml")

@@ -246,6 +246,6 @@ def test_the_chapters_show_every_claim(judged) -> None:
     for name in ("experiments", "personalized_experiments"):
         chapter = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
         source = "\n".join(cell.source for cell in chapter.cells)
-        for call in re.findall(r"^report\((.*)\)$", source, re.M):
+        for call in re.findall(r"^claims.report\(judged, (.*)\)$", source, re.M):
             shown |= set(eval(f"[{call}]"))
     assert shown == set(judged)
