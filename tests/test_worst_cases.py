@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
 import uldp
+from uldp.decoders import Decoder
 
 SIZES = [(625, 15), (400, 76), (10, 9), (10, 10), (3, 1), (2, 1), (5, 0)]
 
@@ -35,12 +36,17 @@ def random_block_design(
     return uldp.UtilityOptimizedBlockDesign(domain, epsilon, weights)
 
 
-def largest_found(mechanism: uldp.Mechanism, norm: str, rng: np.random.Generator) -> float:
+def largest_found(
+    mechanism: uldp.Mechanism,
+    norm: str,
+    rng: np.random.Generator,
+    decoder: Decoder | None = None,
+) -> float:
     """A global search that knows nothing of the theory: restarts of SLSQP over the simplex."""
     k = mechanism.domain.size
 
     def negative_loss(p: np.ndarray) -> float:
-        variance = np.clip(mechanism.decoder.variances(p), 0, None)
+        variance = np.clip((decoder or mechanism.decoder).variances(p), 0, None)
         return -(np.sqrt(variance) if norm == "l1" else variance).sum()
 
     simplex = {"type": "eq", "fun": lambda p: p.sum() - 1}

@@ -7,6 +7,7 @@ n users drawn independently from p, the covariance of p̂ is (M(p) - p pᵀ)/n. 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 
 from uldp._numerics.binomial import exact_interval, mean_absolute_deviation
 from uldp._numerics.fields import Frozen, lock_arrays
+from uldp._numerics.intervals import NUISANCE, exact, score
 
-__all__ = ["Bernoulli", "Decoder", "SupportDecoder"]
+__all__ = ["Bernoulli", "ClassDecoder", "Decoder", "Moments", "SupportDecoder"]
 
 ROUNDING = 1e-12
 
@@ -134,6 +136,12 @@ class Decoder(Frozen, ABC):
     @abstractmethod
     def as_bernoulli(self) -> Bernoulli:
         """Return the Bernoulli variables of the entries for p uniform within both classes."""
+
+    @property
+    def slopes(self) -> NDArray[np.float64]:
+        """How E[|D_y|² | x] differs by x, the value behind y: less a number, shape (k,)."""
+        one = self.as_bernoulli()
+        return (one.not_false_support - one.false_support) / one.gain
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,3 +287,123 @@ class SupportDecoder(Decoder):
         supported = self.true_support * p + self.false_support * rest
         not_supported = self.not_true_support * p + self.not_false_support * rest
         return supported, not_supported
+
+
+class Moments(NamedTuple):
+    """The mean square of an entry D_yx, by who sends the report.
+
+    Attributes
+    ----------
+    own, fellow, foreign : float
+        A user who holds x, another value of the class of x, or a value of the other class.
+    """
+
+    own: float
+    fellow: float
+    foreign: float
+
+
+@dataclass(frozen=True, eq=False)
+class ClassDecoder(Decoder):
+    """A decoder of which E D_yx² hangs on the classes of x and of the value behind y alone.
+
+    Attributes
+    ----------
+    sensitive, nonsensitive : ndarray of int
+        The indices of the two classes.
+    """
+
+    sensitive: NDArray[np.intp]
+    nonsensitive: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        lock_arrays(self)
+
+    @abstractmethod
+    def _moments(self, sensitive: bool) -> Moments:
+        """Return the mean squares of an entry in X_S, or of one in X_N."""
+
+    def ranges(self) -> NDArray[np.float64]:
+        """Return the range of an entry of each class."""
+        ends = np.empty((self.sensitive.size + self.nonsensitive.size, 2))
+        for members in filter(np.size, (self.sensitive, self.nonsensitive)):
+            ends[members] = self.range_of_total(np.eye(1, len(ends), members[0])[0])
+        return ends
+
+    @property
+    def null_variances(self) -> NDArray[np.float64]:
+        """For each x the larger of the variances with all of p in X_S and with all of it in X_N."""
+        k = self.sensitive.size + self.nonsensitive.size
+        variances = np.empty(k)
+        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
+            moments = self._moments(sensitive)
+            with_fellow = moments.fellow if members.size > 1 else 0.0
+            with_foreign = moments.foreign if members.size < k else 0.0
+            variances[members] = max(with_fellow, with_foreign)
+        return variances
+
+    def as_bernoulli(self) -> Bernoulli:
+        """Return Bernoulli variables of the same variances: n Var + p(x)² is affine in p(x)."""
+        below, above, width = np.empty((3, self.sensitive.size + self.nonsensitive.size))
+        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
+            if not members.size:
+                continue
+            own, fellow, foreign = self._moments(sensitive)
+            # n Var + p² is foreign + slope p. With f = false_support that of the Bernoulli variable
+            # is f (1 - f)/gain² + (1 - 2f)/gain p. So below = f/gain and above = (1 - f)/gain have
+            # the product foreign, the difference slope and the sum `length`.
+            slope = own - foreign + (members.size - 1) * (fellow - foreign)
+            length = math.sqrt(slope**2 + 4 * foreign)
+            small = 2 * foreign / (length + abs(slope))
+            below[members] = small if slope > 0 else length - small
+            above[members] = length - small if slope > 0 else small
+            width[members] = length
+        return Bernoulli(below / width, above / width, 1 / width)
+
+    def squares(self, mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return c and b, each of shape (k,), with E D_yx² = c + b p(x) where p(X_S) = mass.
+
+        A value that is alone in its class holds all its mass; there any mass gives the same.
+        """
+        constants, slopes = np.empty((2, self.sensitive.size + self.nonsensitive.size))
+        for sensitive, members, share in (
+            (True, self.sensitive, mass),
+            (False, self.nonsensitive, 1 - mass),
+        ):
+            own, fellow, foreign = self._moments(sensitive)
+            if members.size == 1:
+                fellow = foreign
+            constants[members] = fellow * share + foreign * (1 - share)
+            slopes[members] = own - fellow
+        return constants, slopes
+
+    def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
+        """Return exact intervals for the classes whose entries take two values, or else scores."""
+        estimate = self.estimate(counts, n)
+        ends = np.empty((estimate.size, 2))
+        constants, slopes = self._largest_squares(estimate, n, NUISANCE * missed)
+        for members in filter(np.size, (self.sensitive, self.nonsensitive)):
+            entry = np.eye(1, estimate.size, members[0])[0]
+            between = self.two_values(entry)
+            if between:
+                ends[members] = exact(between, estimate[members], n, missed)
+                continue
+            squares = constants[members], slopes[members]
+            possible = self.range_of_total(entry)
+            left = (1 - NUISANCE) * missed
+            found = score(estimate[members], squares, self.jump_of_total(entry), n, left)
+            ends[members] = np.clip(found, *possible)
+        return ends
+
+    def _largest_squares(
+        self, estimate: NDArray[np.float64], n: int, missed: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the largest c, and b, with E D_yx² = c + b p(x), over an interval for p(X_S)."""
+        foreign = np.zeros(estimate.size)
+        foreign[self.nonsensitive] = 1
+        between = self.range_of_total(foreign)
+        # c is affine in the mass. So the largest is at an end, and too low only if the mass lies
+        # beyond that end, of which the chance is `missed`.
+        masses = np.clip(1 - exact(between, foreign @ estimate, n, 2 * missed), 0, 1)
+        (constants, slopes), (others, _) = (self.squares(float(mass)) for mass in masses)
+        return np.maximum(constants, others), slopes

@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, set_fields
+from uldp.adjusted import AdjustedDecoder
 from uldp.decoders import Decoder
 from uldp.domain import Domain, PerValue, per_value
 
-__all__ = ["Law"]
+__all__ = ["LINEAR", "Law"]
+
+LINEAR = ("empirical", "adjusted")
+"""The names of the estimates that are linear in the counts: the paper's, and `uldp.adjusted`."""
 
 LARGEST_EPSILON = 500
 MATRIX_ENTRIES = 1 << 24
@@ -72,13 +76,29 @@ class Law(Frozen, ABC):
     def decoder(self) -> Decoder:
         """The empirical estimate, and the law of its errors."""
 
+    @cached_property
+    def adjusted(self) -> Decoder:
+        """The decoder of the estimate that sums to 1 (see `uldp.adjusted`).
+
+        It is `decoder` where that does so anyway, and also under a uRAP without sensitive values,
+        where no value is uncertain that could take what is missing.
+        """
+        if self.decoder.sums_to_one or not self.sensitive.size:
+            return self.decoder
+        return AdjustedDecoder(self.sensitive, self.nonsensitive, self.decoder)
+
+    def decoder_of(self, method: str) -> Decoder:
+        """Return the decoder of a method in `LINEAR`."""
+        checks.choice(method, "method", LINEAR)
+        return self.decoder if method == "empirical" else self.adjusted
+
     @property
     def tally_shape(self) -> tuple[int, ...]:
         """The shape of a tally's counts, (k,) unless said otherwise."""
         return (self.domain.size,)
 
-    def second_moment(self, p: PerValue) -> NDArray[np.float64]:
-        """Return M(p) = E_p[D_y D_yᵀ], where the row D_y is the empirical estimate from a report y.
+    def second_moment(self, p: PerValue, method: str = "empirical") -> NDArray[np.float64]:
+        """Return M(p) = E_p[D_y D_yᵀ], where the row D_y is the estimate from a report y alone.
 
         The covariance of the estimate from n users drawn independently from p is (M(p) - p pᵀ)/n.
         Without the (k, k) matrix, ``decoder.apply_second_moment(p, w)`` is M(p) w.
@@ -88,6 +108,8 @@ class Law(Frozen, ABC):
         p : (k,) array_like or mapping of label to float
             A distribution, or any vector: M is affine in p, so that an unbiased estimate of p gives
             one of M(p).
+        method : {"empirical", "adjusted"}, optional
+            The estimate.
 
         Returns
         -------
@@ -101,7 +123,7 @@ class Law(Frozen, ABC):
         self._check_matrix_size(self.domain.size)
         given = per_value(self.domain, p, "p")
         vector = checks.numbers(given, "p", (self.domain.size,)).astype(float)
-        return self.decoder.apply_second_moment(vector, np.eye(vector.size))
+        return self.decoder_of(method).apply_second_moment(vector, np.eye(vector.size))
 
     def _count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
         """Yield each condition on the counts of n reports, beyond ≤ n, and whether it holds."""

@@ -1,10 +1,11 @@
-"""Expected losses of the empirical estimate, and where they are largest.
+"""Expected losses of the estimates that are linear in the counts, and where they are largest.
 
 For RR, RAPPOR, uRR and uRAP each entry of the estimate is affine in one binomial count: with m(x)
 the probability that a report supports x, its variance is m(1 - m) / (n gain²). All losses and worst
 cases here come from that one law, so that they hold at any θ and with any number of sensitive
 values. For others, such as the block design, whose entries are affine in several counts, the
-`Decoder`'s variances and absolute deviations take the place of the binomial law.
+`Decoder`'s variances and absolute deviations take the place of the binomial law. So it is for the
+adjusted estimate (`uldp.adjusted`), whose exact l1 loss is not had.
 
 For all of them n Var p̂(x) + p(x)² is affine in p(x) and p(X_S). So every loss (in l1, its limit for
 many users) is strictly concave in p, and symmetric within X_S and within X_N: it is largest at one
@@ -48,8 +49,8 @@ LOSSES: tuple[Loss, ...] = ("l1", "l2")
 PRECISION_OF_MASS = 1e-12
 
 
-def variances(law: Law, p: PerValue) -> NDArray[np.float64]:
-    """Return n times the variance of each entry of the empirical estimate.
+def variances(law: Law, p: PerValue, method: str = "empirical") -> NDArray[np.float64]:
+    """Return n times the variance of each entry of an estimate.
 
     Parameters
     ----------
@@ -57,17 +58,22 @@ def variances(law: Law, p: PerValue) -> NDArray[np.float64]:
         Any law.
     p : (k,) array_like or mapping of label to float
         The true distribution, from which n users are drawn independently.
+    method : {"empirical", "adjusted"}, optional
+        The estimate.
 
     Returns
     -------
     (k,) ndarray
     """
     checks.instance(law, "law", Law)
-    return law.decoder.variances(distribution_over(law.domain, p))
+    found = law.decoder_of(method).variances(distribution_over(law.domain, p))
+    return np.maximum(found, 0)
 
 
-def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> float:
-    """Return n times the variance of a linear combination Σ w(x) p̂(x) of the empirical estimate.
+def total_variance(
+    law: Law, weights: Weights, p: PerValue | None = None, method: str = "empirical"
+) -> float:
+    """Return n times the variance of a linear combination Σ w(x) p̂(x) of an estimate.
 
     Parameters
     ----------
@@ -79,11 +85,14 @@ def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> flo
         The true distribution, from which n users are drawn independently. By default the largest
         variance over all distributions, which by the minimax theorem is
         min_c max_x E[(D_y · w - c)² | x].
+    method : {"empirical", "adjusted"}, optional
+        The estimate.
     """
     checks.instance(law, "law", Law)
     w = weights_of(law.domain, weights)
-    w -= law.decoder.sums_to_one * w.mean()
-    moments = law.decoder.moments_of_total(w)
+    decoder = law.decoder_of(method)
+    w -= decoder.sums_to_one * w.mean()
+    moments = decoder.moments_of_total(w)
     if p is not None:
         p = distribution_over(law.domain, p)
         return max(float(p @ moments - (p @ w) ** 2), 0.0)
@@ -100,7 +109,7 @@ def total_variance(law: Law, weights: Weights, p: PerValue | None = None) -> flo
     return float(min(found.fun, largest_square(low), largest_square(high)))
 
 
-def l1_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
+def l1_loss(law: Law, p: PerValue, n: int, exact: bool = False, method: str = "empirical") -> float:
     """Return the expected l1 loss E Σ|p̂(x) - p(x)|; the total variation is half of it.
 
     Parameters
@@ -117,21 +126,24 @@ def l1_loss(law: Law, p: PerValue, n: int, exact: bool = False) -> float:
         from de Moivre's mean absolute deviation of a binomial number B with mean nm,
         E|B - nm| = 2 (⌊nm⌋ + 1) (1 - m) Pr[B = ⌊nm⌋ + 1]; for a block design by a sum of such
         numbers over the other counts.
+    method : {"empirical", "adjusted"}, optional
+        The estimate.
 
     Raises
     ------
     ValueError
-        If a block design of several sizes and so many users would take too many terms.
+        If a block design of several sizes and so many users would take too many terms, and for the
+        exact loss of an adjusted estimate.
     """
     checks.instance(law, "law", Law)
     n = checks.whole(n, "n", least=1)
     if not checks.flag(exact, "exact"):
-        return float(np.sqrt(2 * variances(law, p) / (np.pi * n)).sum())
+        return float(np.sqrt(2 * variances(law, p, method) / (np.pi * n)).sum())
     p = distribution_over(law.domain, p)
-    return float(law.decoder.absolute_deviations(p, n).sum())
+    return float(law.decoder_of(method).absolute_deviations(p, n).sum())
 
 
-def l2_loss(law: Law, p: PerValue, n: int) -> float:
+def l2_loss(law: Law, p: PerValue, n: int, method: str = "empirical") -> float:
     """Return the expected squared l2 loss E Σ(p̂(x) - p(x))², the paper's MSE.
 
     It is exact for every n (Propositions 15 and 18, eqs. 25 and 27).
@@ -144,18 +156,22 @@ def l2_loss(law: Law, p: PerValue, n: int) -> float:
         The true distribution, from which n users are drawn independently.
     n : int
         The number of users, at least 1.
+    method : {"empirical", "adjusted"}, optional
+        The estimate.
     """
     n = checks.whole(n, "n", least=1)
-    return float(variances(law, p).sum() / n)
+    return float(variances(law, p, method).sum() / n)
 
 
-def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
-    """Return the distribution at which the expected loss of the empirical estimate is largest.
+def worst_case(law: Law, loss: Loss, method: str = "empirical") -> NDArray[np.float64]:
+    """Return the distribution at which the expected loss of an estimate is largest.
 
     The l1 loss is that of the central limit theorem; the maximizer does not depend on n. Both are
     found by filling up: with the `false_support` o and the `gain` g of the entries' Bernoulli
     numbers, l1 is largest where o + g p is the same number for all p(x) > 0 and not below o
-    elsewhere, and l2 where p is nearest to (1 - 2 o)/(2 g).
+    elsewhere, and l2 where p is nearest to (1 - 2 o)/(2 g). Under uHR the values of X_S are not
+    always alike for the adjusted estimate. Its n E l2 is Σ a(x) p(x) - Σ p(x)², with a(x) what
+    E[|D_y|² | x] is, largest where p is nearest to a/2; its worst case in l1 is not had then.
 
     Propositions 5, 6 and 8 (l1) and 16, 17 and 19 (l2) are the cases of uRR and uRAP; that of the
     block design in l1 is "The l1 worst case of block designs", a theorem of the book's chapter on
@@ -167,20 +183,26 @@ def worst_case(law: Law, loss: Loss) -> NDArray[np.float64]:
         Any law.
     loss : {"l1", "l2"}
         The loss.
+    method : {"empirical", "adjusted"}, optional
+        The estimate.
 
     Returns
     -------
     (k,) ndarray
+
+    Raises
+    ------
+    ValueError
+        For the l1 loss of an adjusted estimate under which the sensitive values are not alike.
     """
     checks.instance(law, "law", Law)
     checks.choice(loss, "loss", LOSSES)
-    one = law.decoder.as_bernoulli()
+    decoder = law.decoder_of(method)
     if loss == "l1":
+        one = decoder.as_bernoulli()
         p = nearest(-one.false_support / one.gain, one.gain)
     else:
-        p = nearest(
-            (one.not_false_support - one.false_support) / one.gain / 2, np.ones(one.gain.size)
-        )
+        p = nearest(decoder.slopes / 2, np.ones(decoder.slopes.size))
     worst: NDArray[np.float64] = p / math.fsum(p)
     return worst
 

@@ -17,7 +17,16 @@ from uldp._numerics.fields import Frozen, set_fields
 from uldp.domain import PER_VALUE, per_value
 from uldp.law import Law
 
-__all__ = ["FROM_TALLIES", "METHODS", "Summary", "Tally", "empirical", "norm_sub", "threshold"]
+__all__ = [
+    "FROM_TALLIES",
+    "METHODS",
+    "Summary",
+    "Tally",
+    "adjusted",
+    "empirical",
+    "norm_sub",
+    "threshold",
+]
 
 MOST_REPORTS = 2**53
 """Up to here every whole number is a float, as in JavaScript."""
@@ -111,7 +120,7 @@ class Tally(Summary):
 
         Parameters
         ----------
-        method : {"empirical", "threshold", "norm_sub"}, optional
+        method : {"empirical", "adjusted", "threshold", "norm_sub"}, optional
             The function of this module.
         **options
             Passed on to it.
@@ -149,10 +158,40 @@ def empirical(tally: Tally) -> NDArray[np.float64]:
     -------
     (k,) ndarray
     """
+    return linear(tally, "empirical")
+
+
+def adjusted(tally: Tally) -> NDArray[np.float64]:
+    """Return the empirical estimate, adjusted to sum to 1: linear in the counts, and unbiased, too.
+
+    What the empirical estimate lacks of 1 is added to the sensitive values in equal parts: to all
+    values under RAPPOR, and to none where estimates sum to 1 anyway. So the share of any sensitive
+    answer is what is left by the others (see `uldp.adjusted`). Without a sensitive value, uRAP's
+    estimate stays as it is. Entries may be negative.
+
+    Adding up can cost. For a group it never does under RAPPOR and uRAP with the paper's θ, nor for
+    a single value under uHR with ε up to ln 3. Where nearly all people have one sensitive value,
+    its variance under uHR is up to 1.4 times that of the empirical estimate for ε = 2, 6.6 times
+    for ε = 4 and 330 times for ε = 8 (found by search, up to 7 sensitive values).
+
+    Parameters
+    ----------
+    tally : Tally
+        Of at least one report.
+
+    Returns
+    -------
+    (k,) ndarray
+    """
+    return linear(tally, "adjusted")
+
+
+def linear(tally: Tally, method: str) -> NDArray[np.float64]:
+    """Return the estimate by a method in `uldp.law.LINEAR`."""
     checks.instance(tally, "tally", Tally)
     if tally.n == 0:
         raise ValueError("reports must not be empty: there is nothing to estimate from")
-    return tally.law.decoder.estimate(tally.counts, tally.n)
+    return tally.law.decoder_of(method).estimate(tally.counts, tally.n)
 
 
 def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
@@ -213,6 +252,7 @@ def projected(raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 FROM_TALLIES: dict[str, Callable[..., NDArray[np.float64]]] = {
     "empirical": empirical,
+    "adjusted": adjusted,
     "threshold": threshold,
     "norm_sub": norm_sub,
 }

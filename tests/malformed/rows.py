@@ -233,6 +233,7 @@ def of_mechanism(mechanism: uldp.Mechanism) -> list[Call]:
         call(mechanism.tally, {"reports": wrong}, reports=reports),
         call(mechanism.check, {"reports": wrong}, reports=reports),
         call(mechanism.second_moment, p=UNIFORM),
+        call(mechanism.decoder_of, method="adjusted"),
         only(
             uldp.Tally,
             {"n": [*NOT_WHOLE, -1, 0], "counts": not_counts},
@@ -263,6 +264,7 @@ def of_estimators() -> list[Call]:
     nothing = {"evidence": [URAP.evidence(reports_of(URAP)[:0])]}
     return [
         call(tallies.empirical, {"tally": [EMPTY]}, tally=TALLY),
+        call(tallies.adjusted, {"tally": [EMPTY]}, tally=TALLY),
         call(tallies.norm_sub, {"tally": [EMPTY]}, tally=TALLY),
         call(tallies.threshold, {"tally": [EMPTY]}, tally=TALLY),
         call(TALLY.estimate),

@@ -18,6 +18,7 @@ from malformed.wrong import DOMAIN, UNIFORM, K
 from uldp.survey import choosing, wire
 
 NOT_COVERED = {
+    "adjusted": "its functions take what laws, tallies and losses have checked",
     "decoders": "its functions take what laws, tallies and losses have checked",
     "figures": "its functions draw what others have checked",
     "commands": "its functions take the command line's parser",

@@ -189,8 +189,8 @@ class Mechanism(Law):
         ----------
         reports : Tally, Evidence or array_like
             The collector's tally or evidence, or the reports themselves.
-        method : {"empirical", "threshold", "norm_sub", "em", "mle"}
-            The first three are those of `Tally.estimate`; "em" is `likelihood.em`, by default from
+        method : {"empirical", "adjusted", "threshold", "norm_sub", "em", "mle"}
+            The first four are those of `Tally.estimate`; "em" is `likelihood.em`, by default from
             the estimate "threshold" as in the paper, and "mle" `likelihood.maximum_likelihood`,
             which need reports or evidence where a report is a set.
         **options
@@ -244,17 +244,17 @@ class Mechanism(Law):
         """
         return likelihood.maximum_likelihood(self._as_evidence(reports), tolerance)
 
-    def l1_loss(self, p: PerValue, n: int, exact: bool = False) -> float:
-        """Return the expected l1 loss of the empirical estimate (see `losses.l1_loss`)."""
-        return losses.l1_loss(self, p, n, exact)
+    def l1_loss(self, p: PerValue, n: int, exact: bool = False, method: str = "empirical") -> float:
+        """Return the expected l1 loss of an estimate (see `losses.l1_loss`)."""
+        return losses.l1_loss(self, p, n, exact, method)
 
-    def l2_loss(self, p: PerValue, n: int) -> float:
-        """Return the expected squared l2 loss of the empirical estimate (see `losses.l2_loss`)."""
-        return losses.l2_loss(self, p, n)
+    def l2_loss(self, p: PerValue, n: int, method: str = "empirical") -> float:
+        """Return the expected squared l2 loss of an estimate (see `losses.l2_loss`)."""
+        return losses.l2_loss(self, p, n, method)
 
-    def worst_case(self, loss: losses.Loss) -> NDArray[np.float64]:
+    def worst_case(self, loss: losses.Loss, method: str = "empirical") -> NDArray[np.float64]:
         """Return the distribution, shape (k,), of the largest loss (see `losses.worst_case`)."""
-        return losses.worst_case(self, loss)
+        return losses.worst_case(self, loss, method)
 
     @property
     @abstractmethod

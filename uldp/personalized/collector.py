@@ -220,7 +220,7 @@ def estimate(
     background : mapping of str to (k,) array_like, mapping of label to float, or None, optional
         For tags of the domain what the collector takes for the distribution of the values with
         that tag, which may be a rough guess; None, or no entry, where nothing is known.
-    method : {"empirical", "threshold", "norm_sub", "em", "mle"}
+    method : {"empirical", "adjusted", "threshold", "norm_sub", "em", "mle"}
         The estimator of r.
     **options
         Passed on to the estimator.
