@@ -134,7 +134,8 @@ def visits(grid: Any, reach: float) -> NDArray[Any]:
     north, east = 0.445 * (np.arange(k) // side), 0.405 * (np.arange(k) % side)
     distance = np.hypot(north[:, None] - north, east[:, None] - east)
     weights = (grid.counts - grid.home - grid.office) * np.exp(-distance / reach)
-    return 0.3 * np.eye(k) + 0.7 * weights / weights.sum(axis=1, keepdims=True)
+    elsewhere: NDArray[Any] = weights / weights.sum(axis=1, keepdims=True)
+    return 0.3 * np.eye(k) + 0.7 * elsewhere
 
 
 def fisher_information(Q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:

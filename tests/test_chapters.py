@@ -70,7 +70,30 @@ def test_a_picture_comes_before_the_second_section(chapter):
     assert len(re.findall(r"^## ", text, re.MULTILINE)) <= 1
 
 
-DERIVED = ["attributes", "estimators", "experiment_figures", "experiments", "l1_losses", "l1_proofs", "l1_worst_case", "l2_losses", "ldp_price", "mechanisms", "order_optimal", "osldp", "personalized", "personalized_experiments", "personalized_secrets", "preliminaries", "properties", "regimes", "related_work", "running_time", "several_data", "uldp"]
+DERIVED = [
+    "attributes",
+    "estimators",
+    "experiment_figures",
+    "experiments",
+    "l1_losses",
+    "l1_proofs",
+    "l1_worst_case",
+    "l2_losses",
+    "ldp_price",
+    "mechanisms",
+    "order_optimal",
+    "osldp",
+    "personalized",
+    "personalized_experiments",
+    "personalized_secrets",
+    "preliminaries",
+    "properties",
+    "regimes",
+    "related_work",
+    "running_time",
+    "several_data",
+    "uldp",
+]
 """Chapters of three beats, derive, verify, draw; a chapter is added here when it is one."""
 
 COINS = ["mechanisms"]

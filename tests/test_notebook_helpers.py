@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 from cases import module_at
 
-from uldp import Domain, UtilityOptimizedBlockDesign, UtilityOptimizedRR
+from uldp import Domain, UtilityOptimizedBlockDesign
 from uldp.paper import datasets
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
