@@ -81,6 +81,7 @@ DERIVED = [
     "l2_losses",
     "ldp_price",
     "mechanisms",
+    "mixing",
     "order_optimal",
     "osldp",
     "personalized",

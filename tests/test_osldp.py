@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from random_channels import exact_levels, osldp_matrices
 
+import uldp
 from uldp import privacy
 from uldp.privacy import Channel
 from uldp.privacy.osldp import decompose
@@ -40,6 +41,31 @@ def test_floats_give_the_same_decomposition(drawn):
     assert privacy.uldp_level(floats.uldp, sorted(sensitive), floats.protected) <= (
         level(matrix, sensitive) + 1e-9
     )
+
+
+@settings(max_examples=100)
+@given(osldp_matrices())
+def test_mixing_raises_no_divergence(drawn):
+    """Total variation, exactly, and the squared Hellinger distance, of any two values."""
+    matrix, sensitive = drawn
+    parts = decompose(matrix, sorted(sensitive), level(matrix, sensitive))
+    for x, other in np.ndindex(len(matrix), len(matrix)):
+        apart, mixed = parts.uldp[[x, other]], matrix[[x, other]]
+        assert abs(mixed[0] - mixed[1]).sum() <= abs(apart[0] - apart[1]).sum()
+        alike = [np.sqrt(rows.prod(axis=0).astype(float)).sum() for rows in (apart, mixed)]
+        assert alike[0] <= alike[1] + 1e-12
+
+
+@pytest.mark.parametrize(("k", "s", "epsilon"), [(2, 1, 0.05), (5, 2, 1.0), (12, 11, 5.0)])
+def test_the_uldp_part_of_rr_is_urr_with_blanks(k, s, epsilon):
+    domain = uldp.Domain(k, sensitive=range(s))
+    rr = uldp.RandomizedResponse(domain, epsilon).transition_matrix()
+    found = decompose(rr, domain.sensitive, epsilon).uldp
+    blank = (k - s) / (k + np.exp(epsilon) - 1)
+    np.testing.assert_allclose(found[:, s:k], blank / (k - s))
+    urr = uldp.UtilityOptimizedRR(domain, epsilon).transition_matrix()
+    informative = np.delete(found, np.arange(s, k), axis=1)
+    np.testing.assert_allclose(informative, (1 - blank) * urr, atol=1e-15)
 
 
 def test_a_row_that_sends_nothing_to_the_invertible_outputs():
