@@ -8,7 +8,6 @@ from drawn import legend, lines, names
 from matplotlib.colors import to_hex
 
 from uldp.paper.figures import beyond, properties, style
-from uldp.paper.figures.choosing import ExcessMap, better_of_two
 from uldp.paper.figures.estimators import Climb, climbs, losses_by_estimator
 from uldp.paper.figures.losses import (
     WorstCases,
@@ -173,7 +172,7 @@ BUDGETS = np.geomspace(0.1, 10, 21)
 COUNTS = np.array([1, 2, 5, 10])
 
 
-def a_map(**changes) -> ExcessMap:
+def a_map(**changes) -> beyond.ExcessMap:
     """A first mechanism that is better from ε = 1 on."""
     first = np.tile(1 + 1 / BUDGETS, (COUNTS.size, 1))
     fields = {
@@ -182,11 +181,11 @@ def a_map(**changes) -> ExcessMap:
         "ratios": {"uRR": first, "uRAP": np.full_like(first, 2.0)},
         "optimal": ([5, 6], [2, 10]),
     }
-    return ExcessMap(**{**fields, **changes})
+    return beyond.ExcessMap(**{**fields, **changes})
 
 
 def test_the_better_mechanism_has_its_area_and_the_contours_are_its_own():
-    first, second = better_of_two({"a": a_map(), "b": a_map()}, [1.1, 1.5])
+    first, second = beyond.better_of_two({"a": a_map(), "b": a_map()}, [1.1, 1.5])
     assert [first.get_title("left"), second.get_title("left")] == ["a", "b"]
     filled, contours = first.collections[:2]
     areas = [path.vertices for path in filled.get_paths()]
