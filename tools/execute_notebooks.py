@@ -1,8 +1,14 @@
 """Execute notebooks in place, so that a second run leaves the same bytes.
 
 Usage: python tools/execute_notebooks.py NOTEBOOK...
+
+Beside each figure in SVG, which the book shows, a small one in PNG is stored. Editors show it
+before a notebook is trusted or run, when they show no SVG.
 """
 
+import base64
+import io
+import pickle
 import sys
 from pathlib import Path
 
@@ -13,6 +19,15 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "pygments_lexer": "ipython3"},
 }
+COLORS, DOTS_PER_INCH = 64, 100
+FIRST = [
+    "import sys",
+    f"sys.path.append({str(Path(__file__).parent)!r})",
+    "import execute_notebooks",
+    "execute_notebooks.publish_png()",
+    "del sys, execute_notebooks",
+]
+"""What a kernel does before the first cell."""
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
 
@@ -37,12 +52,35 @@ def execute(path: Path) -> None:
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": path.parent}},
+        extra_arguments=[f"--IPKernelApp.exec_lines={FIRST!r}"],
     ).execute()
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
     fold(notebook)
     nbformat.write(notebook, path)
+
+
+def publish_png() -> None:
+    """Let the figures of this kernel be published in PNG, too."""
+    from IPython.display import publish_display_data
+    from matplotlib import pyplot as plt
+    from PIL import Image
+
+    from uldp.paper.figures.style import Picture
+
+    def publish(figure: Picture) -> None:
+        # A figure that was drawn in one form is laid out otherwise in the next.
+        copy = pickle.loads(pickle.dumps(figure))
+        drawn, small = io.BytesIO(), io.BytesIO()
+        copy.savefig(drawn, format="png", dpi=DOTS_PER_INCH, facecolor="white")
+        plt.close(copy)
+        picture = Image.open(drawn).convert("RGB")
+        picture.quantize(COLORS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+        png = base64.b64encode(small.getvalue()).decode()
+        publish_display_data({"image/svg+xml": figure.svg(), "image/png": png})
+
+    Picture._ipython_display_ = publish
 
 
 if __name__ == "__main__":
