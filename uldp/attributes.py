@@ -20,7 +20,7 @@ from scipy.linalg import khatri_rao
 
 from uldp._numerics import ascent, checks
 from uldp._numerics.fields import set_fields
-from uldp.domain import PerValue, ProductDomain, Weights, per_value, weights_of
+from uldp.domain import PerValue, ProductDomain, Weights, numbers_over, weights_of
 from uldp.law import distribution_over
 from uldp.likelihood import MaximumLikelihood
 from uldp.mechanisms.base import Seed
@@ -229,8 +229,7 @@ class OneByOne:
         """
         shape = self.domain.shape
         w = weights_of(self.domain, weights).reshape(shape)
-        given = per_value(self.domain, p, "p")
-        q = checks.numbers(given, "p", (self.domain.size,)).astype(float).reshape(shape)
+        q = numbers_over(self.domain, p, "p").reshape(shape)
         likely = _along(q, [mechanism.transition_matrix() for mechanism in self._each])
         decoded = _along(w, [D.T for D in self._decoders])
         return float((likely * decoded**2).sum() - (w * q).sum() ** 2)

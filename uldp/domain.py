@@ -366,8 +366,7 @@ class ProductDomain(Domain):
         ndarray
             With an axis for each name, in the order of the values of the factor.
         """
-        numbers = checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
-        table = numbers.astype(float).reshape(self.shape)
+        table = numbers_over(self, vector, "vector").reshape(self.shape)
         for name in names:
             checks.choice(name, "names", self.factors)
         if len(set(names)) < len(names):
@@ -506,6 +505,11 @@ def per_value(domain: Domain, values: Any, name: str, partial: bool = False) -> 
     ordered = np.zeros(domain.size, dtype=numbers.dtype)
     ordered[places] = numbers
     return ordered
+
+
+def numbers_over(domain: Domain, values: PerValue, name: str) -> NDArray[np.float64]:
+    """Return numbers, shape (k,), in the order of the domain's values."""
+    return checks.numbers(per_value(domain, values, name), name, (domain.size,)).astype(float)
 
 
 def _labels_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:

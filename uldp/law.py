@@ -15,7 +15,7 @@ from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, set_fields
 from uldp.adjusted import AdjustedDecoder
 from uldp.decoders import Decoder
-from uldp.domain import Domain, PerValue, per_value
+from uldp.domain import Domain, PerValue, numbers_over, per_value
 
 __all__ = ["LINEAR", "Law"]
 
@@ -121,8 +121,7 @@ class Law(Frozen, ABC):
             If the matrix would have more than 2^24 entries.
         """
         self._check_matrix_size(self.domain.size)
-        given = per_value(self.domain, p, "p")
-        vector = checks.numbers(given, "p", (self.domain.size,)).astype(float)
+        vector = numbers_over(self.domain, p, "p")
         return self.decoder_of(method).apply_second_moment(vector, np.eye(vector.size))
 
     def _count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:

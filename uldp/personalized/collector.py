@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, set_fields
-from uldp.domain import PerValue, per_value
+from uldp.domain import PerValue, numbers_over
+from uldp.law import distribution_over
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Mechanism
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
@@ -167,8 +168,7 @@ class PersonalizedEstimate:
             that tag; None, or no entry, where nothing is known.
         """
         checks.instance(domain, "domain", TaggedDomain)
-        given = per_value(domain, r, "r")
-        r = checks.numbers(given, "r", (domain.size,)).astype(float)
+        r = numbers_over(domain, r, "r")
         return cls(domain, r, _pi(domain, r, background))
 
     @property
@@ -260,9 +260,7 @@ def _pi(
         if given is None:
             rows.append(_without_knowledge(domain, r))
             continue
-        name = f"background[{tag!r}]"
-        ordered = per_value(domain.base, given, name)
-        rows.append(checks.distribution(ordered, name, domain.base.size))
+        rows.append(distribution_over(domain.base, given, f"background[{tag!r}]"))
     return np.array(rows)
 
 

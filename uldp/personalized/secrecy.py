@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics import checks
 from uldp._numerics.packed import PackedSets
 from uldp.domain import PerValue, per_value
+from uldp.law import distribution_over
 from uldp.mechanisms.base import Mechanism
 from uldp.personalized.tagged import tagged_domain
 
@@ -46,7 +47,7 @@ def posterior(
     domain = tagged_domain(common)
     k = domain.base.size
     checks.choice(tag, "tag", domain.tags)
-    belief = checks.distribution(per_value(domain.base, prior, "prior"), "prior", k)
+    belief = distribution_over(domain.base, prior, "prior")
     visited = checks.as_array(per_value(domain.base, visits, "visits"), "visits")
     if visited.ndim == 1:
         visited = checks.distribution(visited, "visits", k)

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uldp._numerics import checks
-from uldp.domain import PerValue, chosen_values, per_value
+from uldp.domain import PerValue, chosen_values
+from uldp.law import distribution_over
 from uldp.mechanisms import Mechanism
 
 __all__ = ["gain", "influence", "unforged", "users_for_margin", "worst_report"]
@@ -97,7 +98,7 @@ def gain(mechanism: Mechanism, p: PerValue, targets: Any, share: float) -> float
         The share β of forged reports, from 0 to 1.
     """
     weights = _sum_over(targets, mechanism)
-    held = float(_distribution(mechanism, p) @ weights)
+    held = float(distribution_over(mechanism.domain, p) @ weights)
     _, largest = mechanism.decoder.range_of_total(weights)
     return checks.nonnegative(share, "share", most=1) * (largest - held)
 
@@ -174,7 +175,7 @@ def users_for_margin(
         If the margin is not above what the forgers can do alone.
     """
     weights = _sum_over(targets, mechanism)
-    distribution = _distribution(mechanism, p)
+    distribution = distribution_over(mechanism.domain, p)
     allowed = checks.positive(margin, "margin")
     beta = _share_below_1(share)
     quantile = float(ndtri((1 - checks.open_unit(confidence, "confidence")) / 2))
@@ -203,11 +204,6 @@ def _sum_over(targets: Any, mechanism: Mechanism) -> Array:
     weights = np.zeros(domain.size)
     weights[chosen] = 1
     return weights
-
-
-def _distribution(mechanism: Mechanism, p: PerValue) -> Array:
-    domain = mechanism.domain
-    return checks.distribution(per_value(domain, p, "p"), "p", domain.size)
 
 
 def _share_below_1(share: float) -> float:

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp import inference
 from uldp._numerics import checks
-from uldp.domain import Domain, PerValue, chosen_values, per_value
+from uldp.domain import PerValue, chosen_values
+from uldp.law import distribution_over
 from uldp.paper.datasets import GridHistogram
 from uldp.paper.figures import style
 from uldp.paper.figures.style import Look
@@ -93,7 +94,7 @@ def estimates_with_errors(
     looks = style.mechanism_looks(tallies) if named else style.line_looks(tallies)
     step = 0.6 / len(looks)
     places = step * (np.arange(len(looks)) - (len(looks) - 1) / 2)
-    truths = None if truth is None else _shares(domain, truth, "truth")[shown]
+    truths = None if truth is None else distribution_over(domain, truth, "truth")[shown]
     ax.axvline(0, **style.LEVEL)
     for (name, look), place in zip(looks.items(), places, strict=True):
         heights = rows + place
@@ -158,7 +159,7 @@ def maps(
         Whether cells of share 0 are struck through: they are impossible.
     """
     shares = {
-        title: _shares(grid.domain, values, f"panels[{title!r}]")
+        title: distribution_over(grid.domain, values, f"panels[{title!r}]")
         for title, values in panels.items()
     }
     height = 0.7 + 2.7 * -(-len(panels) // columns)
@@ -193,10 +194,6 @@ def maps(
     bar.outline.set_visible(False)
     bar.minorticks_off()
     return axes
-
-
-def _shares(domain: Domain, p: PerValue, name: str) -> NDArray[np.float64]:
-    return checks.distribution(per_value(domain, p, name), name, domain.size)
 
 
 def _cells(grid: GridHistogram, chosen: ArrayLike) -> list[Rectangle]:
