@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,17 +23,6 @@ __all__ = [
     "pair_levels",
     "uldp_level",
 ]
-
-
-class Explicit(Protocol):
-    """A mechanism whose matrix is known."""
-
-    @property
-    def protected(self) -> NDArray[np.bool_]:
-        """Which outputs are protected, shape (|Y|,)."""
-
-    def transition_matrix(self) -> NDArray[np.float64]:
-        """Return Q(y|x), shape (k, |Y|)."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +86,7 @@ class Channel(Frozen):
         set_fields(self, matrix=matrix, protected=protected)
 
     @classmethod
-    def of(cls, mechanism: Explicit) -> Channel:
+    def of(cls, mechanism: Any) -> Channel:
         """Return the explicit form of a mechanism on a small domain.
 
         Parameters
