@@ -161,10 +161,9 @@ def test_users_and_epsilon_needed_for_the_standard_error_of_a_total(name):
         weights, p = rng.normal(size=12), random_distribution(rng, 12)
         mechanism, target = MECHANISMS[name](domain, 0.8), 10 ** rng.uniform(-3, -1)
         for at in (None, p):
-            moment = mechanism.second_moment(p) - np.outer(p, p)
-            one_user = math.sqrt(
-                total_variance(mechanism, weights) if at is None else weights @ moment @ weights
-            )
+            moment = mechanism.second_moment(p, "adjusted") - np.outer(p, p)
+            worst = total_variance(mechanism, weights, method="adjusted")
+            one_user = math.sqrt(worst if at is None else weights @ moment @ weights)
             n = users_needed(mechanism, "standard_error", target, at, weights)
             assert one_user / math.sqrt(n) <= target * (1 + 1e-12)
             assert n == 1 or one_user / math.sqrt(n - 1) > target * (1 - 1e-12)

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import gzip
 import io
+import math
 import os
 import re
 import shlex
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 
 import uldp
-from uldp import __main__ as command_line, inference, personalized
+from uldp import __main__ as command_line, inference, losses, personalized
 from uldp.survey import commands, wire
 from uldp.survey.surveys import Survey, Tallies
 from uldp.tallies import FROM_TALLIES, METHODS
@@ -106,7 +107,7 @@ def test_numbers_for_other_programs(tmp_path, capsys, sent):
     status, out, err = run(
         capsys, "estimate", tmp_path / "tallies.json", "--csv", "--confidence", 0.9
     )
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, "drug: adjusted: the estimates of all values sum to 1\n")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert [row["question"] for row in rows] == ["mood"] * 3 + ["drug"] * 4
     assert [row["value"] for row in rows] == [*MOOD.labels, *CELLS.labels]
@@ -527,7 +528,7 @@ def test_estimates_by_other_estimators_and_simultaneous_intervals(tmp_path, caps
     tallies = SURVEY.read(sent["mood"][:30]).tallies
     tallies.save(tmp_path / "t")
     words = ["estimate", tmp_path / "t", "--question", "mood", "--csv", "--simultaneous", "--clip"]
-    for method in ("empirical", "threshold", "norm_sub", "em", "mle"):
+    for method in METHODS:
         status, out, err = run(capsys, *words, "--method", method)
         rows = list(csv.DictReader(io.StringIO(out)))
         found = np.array([[float(row[key]) for key in commands.COLUMNS[2:-1]] for row in rows])
@@ -535,12 +536,12 @@ def test_estimates_by_other_estimators_and_simultaneous_intervals(tmp_path, caps
         estimate = law.estimate(tallies["mood"], method)
         np.testing.assert_array_equal(found[:, 0], np.clip(estimate, 0, 1))
         assert status == 0
-        biased = method != "empirical"
+        biased = method not in ("adjusted", "empirical")
         assert np.isnan(found[:, 1:]).all() == biased
         if not biased:
             ends = inference.intervals(tallies["mood"], 0.95, simultaneous=True, clip=True)
             np.testing.assert_array_equal(found[:, 2:], ends)
-        note = f"mood: by {method}, which is biased: the empirical estimate alone has "
+        note = f"mood: by {method}, which is biased: only adjusted and empirical estimates have "
         assert err.startswith(note) == biased
     slow = uldp.RandomizedResponse(uldp.Domain(50), 0.5)
     Tallies(Survey("s", {"q": slow}), {"q": slow.simulate(range(50), 1)}).save(tmp_path / "slow")
@@ -549,6 +550,32 @@ def test_estimates_by_other_estimators_and_simultaneous_intervals(tmp_path, caps
     assert run(capsys, "estimate", tmp_path / "t")[1] == (
         f"mood\n{inference.summary(tallies['mood'])}\n\ndrug\nno reports\n\nunasked\nno reports\n\n"
     )
+
+
+def test_what_is_printed_adds_up_and_is_forecast(tmp_path, capsys):
+    """And the paper's estimate does not: each table is of the method that is asked for."""
+    cells = uldp.Domain.product(age=2, drug=["no", "yes", "often"], sensitive=[1, 2, 4, 5])
+    law = uldp.UtilityOptimizedHadamard(cells, 0.5)
+    survey = Survey("s", {"q": law})
+    survey.save(tmp_path / "s")
+    Tallies(survey, {"q": law.simulate([90, 30, 10, 80, 20, 5], 1)}).save(tmp_path / "t")
+    for method in ("adjusted", "empirical"):
+        options = [] if method == "adjusted" else ["--method", method]
+        status, out, err = run(capsys, "estimate", "--csv", *options, tmp_path / "t")
+        shares = [float(row["estimate"]) for row in csv.DictReader(io.StringIO(out))]
+        adds_up = abs(math.fsum(shares) - 1) <= 1e-12
+        assert (status, adds_up) == (0, method == "adjusted")
+        assert err == ("q: adjusted: the estimates of all values sum to 1\n" if adds_up else "")
+    said = run(capsys, "describe", "--people", 900, tmp_path / "s")[1]
+    for called, groups in (
+        ("the share of all sensitive values together", [[1, 2, 4, 5]]),
+        ("a share in 'age'", [[0, 1, 2], [3, 4, 5]]),
+        ("a share in 'drug'", [[0, 3], [1, 4], [2, 5]]),
+    ):
+        weights = [np.isin(np.arange(6), group) * 1.0 for group in groups]
+        variances = [losses.total_variance(law, w, method="adjusted") for w in weights]
+        most = 100 * math.sqrt(max(variances) / 900)
+        assert f"  and of {called} of at most {most:.2g} points\n" in said
 
 
 @pytest.mark.parametrize("domain", [MOOD, uldp.Domain(3, [1, 2]), uldp.Domain(3)], ids=str)
@@ -606,7 +633,11 @@ def test_what_a_survey_promises(tmp_path, capsys):
     worst = law.l1_loss(law.worst_case("l1"), 10_000) / 2
     assert f"in the worst case, a total variation of about {worst:.2g}\n" in blocks[1]
     errors = 100 * np.sqrt(law.decoder.null_variances / 10_000)
-    assert blocks[1].endswith(f"share near 0 of {errors[1]:.2g} points (protected)")
+    assert f"share near 0 of {errors[1]:.2g} points (protected)\n" in blocks[1]
+    any_sensitive = losses.total_variance(law, ["fair"], method="adjusted") / 10_000
+    assert blocks[1].endswith(
+        f"all sensitive values together of at most {100 * np.sqrt(any_sensitive):.2g} points"
+    )
     assert " 0 points" not in out
     assert "not protected" not in blocks[2]
     assert "at most 63%" in blocks[2]

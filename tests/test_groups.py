@@ -12,7 +12,7 @@ from scipy import stats
 
 import uldp
 from uldp import inference, personalized
-from uldp.inference.groups import _own_squares
+from uldp.law import LINEAR
 
 CELLS = uldp.Domain.product(
     age=["18-29", "30+"], drug=["no", "yes", "often"], sensitive=lambda age, drug: drug != "no"
@@ -203,17 +203,17 @@ def test_tables_of_a_product_have_its_factors_as_levels():
 
 def test_mean_squares_of_a_stratum_are_bounded():
     """Exact, by the matrix: E D_yx² is affine in p, largest at a holder of another value."""
-    for name, make in MECHANISMS.items():
+    for (name, make), method in itertools.product(MECHANISMS.items(), LINEAR):
         law = make(uldp.Domain(4, [0, 1]), 1.3)
-        rows = np.array([law.estimate(y[None]) for y in law.outputs])
+        rows = np.array([law.estimate(y[None], method) for y in law.outputs])
         squares = law.transition_matrix() @ rows**2
-        own = _own_squares(law)
-        np.testing.assert_allclose(own, np.diag(squares), err_msg=name)
+        decoder = law.decoder_of(method)
+        np.testing.assert_allclose(decoder.own_squares, np.diag(squares), err_msg=name)
         others = squares[~np.eye(4, dtype=bool)].reshape(4, 3)
         assert others.size
         for x in range(4):
             largest = max(squares[z, x] for z in range(4) if z != x)
-            assert law.decoder.null_variances[x] == pytest.approx(largest)
+            assert decoder.null_variances[x] == pytest.approx(largest)
 
 
 def test_the_name_of_a_factor_is_text_in_a_notebook():
@@ -314,7 +314,7 @@ def test_shares_of_answers_and_their_errors(name, background):
     for x, label in enumerate(PLACES.labels):
         one = personalized.total(tally, background, [label])
         assert (table.estimate[x], table.low[x], table.high[x]) == (one.value, one.low, one.high)
-    r = law.estimate(tally)
+    r = law.estimate(tally, "adjusted")
 
     def p_of(r: np.ndarray) -> np.ndarray:
         return personalized.PersonalizedEstimate.of(TAGGED, r, background).p

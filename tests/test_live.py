@@ -822,7 +822,7 @@ def test_neighbours_are_counted_as_the_package_counts_them(
         expected = np.sqrt(law.decoder.variances(shares) / people)
         np.testing.assert_allclose(found["expected"], expected, rtol=1e-12)
         np.testing.assert_allclose(found["estimate"], law.estimate(tally), rtol=0, atol=1e-12)
-        errors = uldp.inference.standard_errors(tally)
+        errors = uldp.inference.standard_errors(tally, "empirical")
         np.testing.assert_allclose(found["errors"], errors, rtol=1e-9)
         assert np.abs((law.estimate(tally) - shares) / expected).max() < 6
     names = list(shown["found"])

@@ -143,6 +143,8 @@ class AdjustedDecoder(ClassDecoder):
         members, foreign = self.sensitive, self.nonsensitive
         if not sensitive:
             members, foreign = foreign, members
+        if not members.size:
+            return Moments(0.0, 0.0, 0.0)
         x = members[-1]
         moments = self.moments_of_total(np.eye(1, members.size + foreign.size, x)[0])
         own = moments[x]

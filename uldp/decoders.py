@@ -129,6 +129,11 @@ class Decoder(Frozen, ABC):
     def null_variances(self) -> NDArray[np.float64]:
         """For each x the largest n Var p̂(x) over all p with p(x) = 0; shape (k,)."""
 
+    @property
+    @abstractmethod
+    def own_squares(self) -> NDArray[np.float64]:
+        """For each x the mean of D_yx² over the reports y of a user who holds x, shape (k,)."""
+
     @abstractmethod
     def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
         """Return E|p̂(x) - p(x)| for n users, shape (k,), at a distribution p."""
@@ -268,6 +273,11 @@ class SupportDecoder(Decoder):
         """The variance at p(x) = 0, whatever p is elsewhere."""
         return self.false_support * self.not_false_support / self.gain**2
 
+    @property
+    def own_squares(self) -> NDArray[np.float64]:
+        """The variance at p(x) = 1, and 1."""
+        return self.true_support * self.not_true_support / self.gain**2 + 1
+
     def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
         """Return the mean absolute deviations of the binomial counts over n gain."""
         supported, not_supported = self._probabilities(p)
@@ -341,6 +351,15 @@ class ClassDecoder(Decoder):
             with_foreign = moments.foreign if members.size < k else 0.0
             variances[members] = max(with_fellow, with_foreign)
         return variances
+
+    @property
+    def own_squares(self) -> NDArray[np.float64]:
+        """The mean square that is its own, for each class."""
+        squares = np.empty(self.sensitive.size + self.nonsensitive.size)
+        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
+            if members.size:
+                squares[members] = self._moments(sensitive).own
+        return squares
 
     def as_bernoulli(self) -> Bernoulli:
         """Return Bernoulli variables of the same variances: n Var + p(x)² is affine in p(x)."""

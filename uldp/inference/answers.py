@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import cast
 
 import numpy as np
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.intervals import NUISANCE
+from uldp.adjusted import AdjustedDecoder
 from uldp.domain import Weights, weights_of
 from uldp.inference import totals
-from uldp.inference.covariances import at_least_two
 from uldp.inference.groups import interval_of_ratio
-from uldp.inference.tables import EstimateTable
+from uldp.inference.tables import EstimateTable, remarks_on
 from uldp.mechanisms import Mechanism
 from uldp.personalized.collector import Background, PersonalizedEstimate
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
-from uldp.tallies import Tally, empirical
+from uldp.tallies import Tally, linear
 
 __all__ = ["PersonalizedTotal", "summary", "total"]
 
@@ -48,7 +48,11 @@ class PersonalizedTotal(totals.Total):
 
 
 def total(
-    tally: Tally, background: Background | None, weights: Weights, confidence: float = 0.95
+    tally: Tally,
+    background: Background | None,
+    weights: Weights,
+    confidence: float = 0.95,
+    method: str = "adjusted",
 ) -> PersonalizedTotal:
     """Estimate a total of the values behind a personalized mechanism (eq. 21 of the paper).
 
@@ -81,6 +85,8 @@ def total(
         For known tags it holds it as often as `uldp.inference.total` says. Without knowledge at
         least 97.4% of 95% intervals held their shares in an enumeration of small surveys (uRR and
         uHR, 2 and 3 values, ε = 1 and 4, 2 to 9 reports, up to 95% hidden, shared as assumed).
+    method : {"adjusted", "empirical"}, optional
+        The estimate of what devices processed: the one that sums to 1, or the paper's.
 
     Returns
     -------
@@ -91,21 +97,24 @@ def total(
     if not isinstance(domain, TaggedDomain):
         raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")
     weights = weights_of(domain.base, weights)
-    r = at_least_two(tally)
+    sample = totals.Sample.of(tally, method)
+    r = sample.estimate
     estimate = PersonalizedEstimate.of(domain, r, background)
     behind = estimate.pi @ weights
     scores = np.concatenate([weights, behind])
     unknown = domain.bots[[(background or {}).get(tag) is None for tag in domain.tags]]
     missed = 1 - checks.open_unit(confidence, "confidence")
     open_values = domain.base.nonsensitive
-    sure = totals.total_of(tally, r, _delta_weights(r, scores, open_values, unknown), missed)
+    sure = totals.total_of(sample, _delta_weights(r, scores, open_values, unknown), missed)
     low, high = sure.low, sure.high
     if unknown.size:
-        least, most = _ends_without_knowledge(tally, r, scores, open_values, unknown, missed)
+        least, most = _ends_without_knowledge(sample, scores, open_values, unknown, missed)
         low, high = min(least, sure.value), max(most, sure.value)
     farthest = np.maximum(weights.max() - behind, behind - weights.min())
     off = float(np.abs(estimate.bots) @ farthest)
-    return PersonalizedTotal(sure.value, sure.standard_error, low, high, background_error=off)
+    return PersonalizedTotal(
+        sure.value, sure.standard_error, low, high, background_error=off, method=method
+    )
 
 
 def _delta_weights(r: Array, scores: Array, open_values: Indices, unknown: Indices) -> Array:
@@ -123,7 +132,7 @@ def _delta_weights(r: Array, scores: Array, open_values: Indices, unknown: Indic
 
 
 def _ends_without_knowledge(
-    tally: Tally, r: Array, scores: Array, open_values: Indices, unknown: Indices, missed: float
+    sample: totals.Sample, scores: Array, open_values: Indices, unknown: Indices, missed: float
 ) -> tuple[float, float]:
     """Return the least and the largest total, over the mean scores R of the open values.
 
@@ -131,11 +140,11 @@ def _ends_without_knowledge(
     """
     weighs_R = np.zeros(scores.size)
     weighs_R[open_values] = 1
-    means = interval_of_ratio(tally, r, scores * weighs_R, weighs_R, (1 - NUISANCE) * missed)
+    means = interval_of_ratio(sample, scores * weighs_R, weighs_R, (1 - NUISANCE) * missed)
     weighs_R[unknown] = 1
     rest = missed if means[0] == means[1] else NUISANCE * missed
     least, most = (
-        totals.total_of(tally, r, np.where(weighs_R > 0, mean, scores), rest) for mean in means
+        totals.total_of(sample, np.where(weighs_R > 0, mean, scores), rest) for mean in means
     )
     return least.low, most.high
 
@@ -145,6 +154,7 @@ def summary(
     tally: Tally | None = None,
     background: Background | None = None,
     confidence: float = 0.95,
+    method: str = "adjusted",
 ) -> EstimateTable:
     """Return a labelled table of the shares of answers, a `total` for each.
 
@@ -165,6 +175,8 @@ def summary(
         hidden, and none to be a sensitive one.
     confidence : float, optional
         The confidence of each interval, in (0, 1), if the background is right (see `total`).
+    method : {"adjusted", "empirical"}, optional
+        The estimate of what devices processed: the one that sums to 1, or the paper's.
 
     Returns
     -------
@@ -183,16 +195,28 @@ def summary(
     base = domain.base
     values = np.arange(base.size)
     sensitive = np.isin(values, base.sensitive)
-    r = empirical(tally)
+    r = linear(tally, method)
     pi = PersonalizedEstimate.of(domain, r, background).pi
-    # Under uHR it matters which sensitive value goes together with which bot.
-    apart = np.where(sensitive & (pi > 0).any(axis=0), values, -1)
+    # Under uHR it matters which sensitive value goes together with which bot, and if the estimate
+    # is adjusted with which other values.
+    decoder = tally.law.decoder_of(method)
+    are_alike = not isinstance(decoder, AdjustedDecoder) or decoder.is_alike
+    together = (pi > 0).any(axis=0) if are_alike else True
+    apart = np.where(sensitive & together, values, -1)
     same = np.stack([sensitive, apart, r[: base.size], *pi])
     _, first, row_of = np.unique(same, axis=1, return_index=True, return_inverse=True)
-    rows = [total(tally, background, 1.0 * (values == x), confidence) for x in first]
-    found = np.array([[*vars(row).values()] for row in rows])
+    rows = [total(tally, background, 1.0 * (values == x), confidence, method) for x in first]
+    found = np.array([[*astuple(row)[:4], row.background_error] for row in rows])
     value, error, low, high, off = found[row_of.reshape(-1)].T
-    further = {"background_error": off}
     return EstimateTable(
-        base, tally.n, float(confidence), value, error, low, high, (OF_ANSWERS,), further=further
+        base,
+        tally.n,
+        float(confidence),
+        value,
+        error,
+        low,
+        high,
+        (*remarks_on(tally.law, method=method), OF_ANSWERS),
+        further={"background_error": off},
+        method=method,
     )

@@ -1,4 +1,4 @@
-"""The covariance of the empirical estimate, from a tally alone.
+"""The covariance of an estimate that is linear in the counts, from a tally alone.
 
 For n users drawn independently from p it is (M(p) - p pᵀ)/n, with the second moment M(p) of a
 decoded report (see `uldp.decoders`). M is affine in p, so (M(p̂) - p̂ p̂ᵀ)/(n - 1) is unbiased for it,
@@ -7,26 +7,57 @@ as a sample covariance is: E p̂ p̂ᵀ = p pᵀ + Cov p̂, hence E (M(p̂) - p�
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.law import Law
-from uldp.tallies import Tally, empirical, norm_sub
+from uldp.decoders import Decoder
+from uldp.tallies import Tally, linear, projected
 
-__all__ = ["covariance", "standard_errors"]
+__all__ = ["Part", "covariance", "standard_errors"]
 
 ROUNDING = 1e-12
 ALIKE = 1e-14
 
 
-def covariance(tally: Tally) -> NDArray[np.float64]:
-    """Return an unbiased estimate of the covariance of the empirical estimate.
+class Part(NamedTuple):
+    """A decoded tally of two reports or more, of people with a share of the population.
+
+    Attributes
+    ----------
+    tally : Tally
+        The tally.
+    decoder : Decoder
+        That of a method.
+    estimate : (k,) ndarray
+        Its estimate.
+    share : float
+        The share.
+    """
+
+    tally: Tally
+    decoder: Decoder
+    estimate: NDArray[np.float64]
+    share: float
+
+    @classmethod
+    def of(cls, tally: Tally, method: str, share: float = 1.0, name: str = "tally") -> Part:
+        """Return the part of a tally, which an error message calls by a name."""
+        checks.instance(tally, name, Tally)
+        if tally.n < 2:
+            raise ValueError(f"{name} must be of at least two reports, got {tally.n}")
+        return cls(tally, tally.law.decoder_of(method), linear(tally, method), share)
+
+
+def covariance(tally: Tally, method: str = "adjusted") -> NDArray[np.float64]:
+    """Return an unbiased estimate of the covariance of an estimate.
 
     It is (M(p̂) - p̂ p̂ᵀ)/(n - 1), for every mechanism, if the n users were drawn independently; for a
-    population that is asked as a whole it is too large, since it counts the draw as well. For
-    RAPPOR and uRAP it is -p̂(x) p̂(z)/(n - 1) off the diagonal, for RR and uRR -m̂(x) m̂(z)/((n - 1)
-    g(x) g(z)), and for all four m̂(1 - m̂)/((n - 1) g²) on it.
+    population that is asked as a whole it is too large, since it counts the draw as well. For the
+    empirical estimate it is -p̂(x) p̂(z)/(n - 1) off the diagonal under RAPPOR and uRAP, -m̂(x) m̂(z)/
+    ((n - 1) g(x) g(z)) under RR and uRR, and m̂(1 - m̂)/((n - 1) g²) on it under all four.
 
     Unbiased does not mean positive semidefinite: at small n a weighted sum can have a negative
     variance under it. `total` says what it does then.
@@ -35,6 +66,8 @@ def covariance(tally: Tally) -> NDArray[np.float64]:
     ----------
     tally : Tally
         Of at least two reports.
+    method : {"adjusted", "empirical"}, optional
+        The estimate.
 
     Returns
     -------
@@ -45,18 +78,18 @@ def covariance(tally: Tally) -> NDArray[np.float64]:
     ValueError
         If it would have more than 2^24 entries: `standard_errors` and `total` need no matrix.
     """
-    estimate = at_least_two(tally)
-    moment = tally.law.second_moment(estimate)
+    estimate = Part.of(tally, method).estimate
+    moment = tally.law.second_moment(estimate, method)
     return (moment - np.outer(estimate, estimate)) / (tally.n - 1)
 
 
-def standard_errors(tally: Tally) -> NDArray[np.float64]:
-    """Return the standard error of each entry of the empirical estimate.
+def standard_errors(tally: Tally, method: str = "adjusted") -> NDArray[np.float64]:
+    """Return the standard error of each entry of an estimate.
 
-    Their squares are the diagonal of `covariance`, computed without the matrix. For RR, RAPPOR, uRR
-    and uRAP this is m̂(1 - m̂)/((n - 1) g²): unbiased for the variance, and never negative. For uHR
-    and a block design of several sizes it can come out negative at small n; then the variance at
-    the projection of p̂ to the simplex takes its place.
+    Their squares are the diagonal of `covariance`, computed without the matrix. For RR and uRR, and
+    for the empirical estimate under RAPPOR and uRAP, this is m̂(1 - m̂)/((n - 1) g²): unbiased for
+    the variance, and never negative. Else it can come out negative at small n, but under a block
+    design of one size; then the variance at the projection of p̂ to the simplex takes its place.
 
     Do not build intervals from them: p̂ ± 1.96 standard errors can miss p(x) nearly always. Where a
     value that is not sensitive is so rare that nobody reveals it, there is none, only an upper end.
@@ -66,6 +99,8 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
     ----------
     tally : Tally
         Of at least two reports.
+    method : {"adjusted", "empirical"}, optional
+        The estimate.
 
     Returns
     -------
@@ -73,13 +108,17 @@ def standard_errors(tally: Tally) -> NDArray[np.float64]:
         It is nan where the reports are all alike, as where none reveals a value: that this estimate
         of its variance is 0 does not make the share sure.
     """
-    estimate = at_least_two(tally)
+    return errors_of(Part.of(tally, method))
+
+
+def errors_of(part: Part) -> NDArray[np.float64]:
+    """Return the standard errors of a part."""
+    tally, decoder, estimate, _ = part
     n = tally.n
-    decoder = tally.law.decoder
     unbiased = decoder.variances_of_counts(tally.counts, n)
-    projected = decoder.variances(norm_sub(tally))
+    at_projection = decoder.variances(projected(estimate))
     negative = unbiased < -ROUNDING * np.abs(unbiased + estimate**2).max()
-    variances = np.where(negative, projected / n, unbiased / (n - 1))
+    variances = np.where(negative, at_projection / n, unbiased / (n - 1))
     return known(np.sqrt(np.maximum(variances, 0)), *decoder.ranges().T)
 
 
@@ -88,28 +127,17 @@ def known(errors: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.floa
     return np.where((np.asarray(errors) > 0) | (np.asarray(low) >= high), errors, np.nan)
 
 
-def at_least_two(tally: Tally, name: str = "tally") -> NDArray[np.float64]:
-    """Return the empirical estimate of a tally of two reports or more."""
-    checks.instance(tally, name, Tally)
-    if tally.n < 2:
-        raise ValueError(f"{name} must be of at least two reports, got {tally.n}")
-    return empirical(tally)
-
-
-def total_variance(
-    tally: Tally, estimate: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
+def total_variance(part: Part, weights: NDArray[np.float64]) -> float:
     """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
-    n = tally.n
-    law = tally.law
-    unbiased = _quadratic(law, estimate, weights)
-    squares = np.abs(law.decoder.variances(estimate) + estimate**2)
+    tally, decoder, estimate, _ = part
+    unbiased = _quadratic(decoder, estimate, weights)
+    squares = np.abs(decoder.variances(estimate) + estimate**2)
     scale = weights**2 @ squares
     if unbiased < -ROUNDING * scale:
-        return max(_quadratic(law, norm_sub(tally), weights), 0.0) / n
-    return unbiased / (n - 1) if unbiased > ALIKE * scale else 0.0
+        return max(_quadratic(decoder, projected(estimate), weights), 0.0) / tally.n
+    return unbiased / (tally.n - 1) if unbiased > ALIKE * scale else 0.0
 
 
-def _quadratic(law: Law, p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+def _quadratic(decoder: Decoder, p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     """Return wᵀ (M(p) - p pᵀ) w."""
-    return float(weights @ law.decoder.apply_second_moment(p, weights) - (weights @ p) ** 2)
+    return float(weights @ decoder.apply_second_moment(p, weights) - (weights @ p) ** 2)

@@ -1,18 +1,28 @@
-"""Intervals for the entries of the empirical estimate."""
+"""Intervals for the entries of an estimate."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
-from uldp.tallies import Tally, empirical
+from uldp._numerics.intervals import score
+from uldp.inference.covariances import Part, errors_of, known
+from uldp.tallies import Tally, linear
 
-__all__ = ["intervals"]
+__all__ = ["intervals", "of_strata"]
+
+Array = NDArray[np.float64]
 
 
 def intervals(
-    tally: Tally, confidence: float = 0.95, simultaneous: bool = False, clip: bool = False
+    tally: Tally,
+    confidence: float = 0.95,
+    simultaneous: bool = False,
+    clip: bool = False,
+    method: str = "adjusted",
 ) -> NDArray[np.float64]:
     """Return an interval for each entry of p.
 
@@ -48,19 +58,38 @@ def intervals(
         If true, all intervals together hold p with this probability (Bonferroni).
     clip : bool, optional
         If true, the ends are brought to the nearest number in [0, 1].
+    method : {"adjusted", "empirical"}, optional
+        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
 
     Returns
     -------
     (k, 2) ndarray
         The lower and the upper end for each value.
     """
-    estimate = empirical(tally)
+    estimate = linear(tally, method)
     missed = 1 - checks.open_unit(confidence, "confidence")
     if checks.flag(simultaneous, "simultaneous"):
         missed /= estimate.size
-    low, high = tally.law.decoder.intervals(tally.counts, tally.n, missed).T
+    low, high = tally.law.decoder_of(method).intervals(tally.counts, tally.n, missed).T
     # Rounding alone can put the estimate beyond an end.
     ends = np.stack([np.minimum(low, estimate), np.maximum(high, estimate)], axis=1)
     if checks.flag(clip, "clip"):
         ends = np.clip(ends, 0, 1)
     return ends
+
+
+def of_strata(parts: Sequence[Part], missed: float) -> tuple[Array, Array, Array, Array]:
+    """Return the estimates of `stratified`, their standard errors, and the ends of intervals."""
+    sizes = np.array([part.tally.n for part in parts])
+    n = int(sizes.sum())
+    w = np.array([part.share for part in parts])[:, np.newaxis]
+    times = w * n / sizes[:, np.newaxis]
+    others = np.array([part.decoder.null_variances for part in parts])
+    slopes = np.array([part.decoder.own_squares for part in parts]) - others
+    squares = (w * times * others).sum(axis=0), (times * slopes).max(axis=0)
+    jump = (times * [np.ptp(part.decoder.ranges(), axis=1) for part in parts]).max(axis=0)
+    value = (w * [part.estimate for part in parts]).sum(axis=0)
+    low, high = score(value, squares, jump, n, missed).T
+    errors = np.nan_to_num([errors_of(part) for part in parts])
+    error = known(np.sqrt((w**2 * errors**2).sum(axis=0)), low, high)
+    return value, error, low, high

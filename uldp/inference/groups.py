@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from itertools import product
 
 import numpy as np
@@ -10,23 +11,29 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from uldp._numerics import checks
-from uldp._numerics.intervals import score
 from uldp.domain import Domain, Label, ProductDomain, Weights, weights_of
-from uldp.inference.covariances import at_least_two, known, standard_errors
-from uldp.inference.tables import EstimateTable
-from uldp.inference.totals import Total, total, total_of
-from uldp.law import Law, distribution_over
+from uldp.inference.covariances import Part, known
+from uldp.inference.entries import of_strata
+from uldp.inference.tables import EstimateTable, Stratified, remarks_on
+from uldp.inference.totals import Sample, Total, total_of
+from uldp.law import distribution_over
 from uldp.tallies import Tally
 
 __all__ = ["marginal", "ratio", "stratified"]
 
 
-def ratio(tally: Tally, part: Weights, whole: Weights, confidence: float = 0.95) -> Total:
+def ratio(
+    tally: Tally | Stratified,
+    part: Weights,
+    whole: Weights,
+    confidence: float = 0.95,
+    method: str = "adjusted",
+) -> Total:
     """Estimate a share within a group, or the mean score of a group.
 
     It is R = Σ a(x) p(x) / Σ b(x) p(x), where b are the weights of the whole and a those of the
     part: 1 for the values of the group and of the part of it, or a(x) = score · b(x). The value is
-    that of the empirical estimate, cut at the least and the largest a(x)/b(x), as its interval is.
+    that of the estimate, cut at the least and the largest a(x)/b(x), as its interval is.
 
     The interval is Fieller's (1954) in principle: R is r where the total Σ (a(x) - r b(x)) p(x) is
     0, so it reaches from the least to the largest r whose interval by `total` holds 0. It
@@ -40,12 +47,14 @@ def ratio(tally: Tally, part: Weights, whole: Weights, confidence: float = 0.95)
 
     Parameters
     ----------
-    tally : Tally
-        Of at least two reports.
+    tally : Tally or Stratified
+        Of at least two reports, or what `stratified` returned: then the share is weighted.
     part, whole : (k,) array_like, collection of labels, or mapping of label to float
         a and b (see `total`). No b(x) is negative, and a(x) is 0 where b(x) is.
     confidence : float, optional
         The confidence of the interval, in (0, 1).
+    method : {"adjusted", "empirical"}, optional
+        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
 
     Returns
     -------
@@ -57,44 +66,43 @@ def ratio(tally: Tally, part: Weights, whole: Weights, confidence: float = 0.95)
     ValueError
         If the whole may be empty: 0 is in the interval of its `total`.
     """
-    estimate = at_least_two(tally)
-    domain = tally.law.domain
+    sample = Sample.of(tally, method)
+    domain = sample.domain
     a = weights_of(domain, part, "part")
     b = weights_of(domain, whole, "whole")
     missed = 1 - checks.open_unit(confidence, "confidence")
     inside = b > 0
     if (b < 0).any() or not inside.any() or a[~inside].any():
         raise ValueError("whole must be above 0 where part is not 0, and nowhere below")
-    mass = total_of(tally, estimate, b, missed)
+    mass = total_of(sample, b, missed)
     if mass.low <= 0:
         raise ValueError(
-            f"whole must have a share above 0, got a group which may be empty: of {tally.n} "
+            f"whole must have a share above 0, got a group which may be empty: of {sample.n} "
             f"reports the interval at confidence {confidence:g} holds 0"
         )
+    estimate = sample.estimate
     uncut = float(a @ estimate / (b @ estimate))
-    error = total_of(tally, estimate, a - uncut * b, missed).standard_error / mass.value
+    error = total_of(sample, a - uncut * b, missed).standard_error / mass.value
     value = float(np.clip(uncut, np.min(a[inside] / b[inside]), np.max(a[inside] / b[inside])))
-    low, high = interval_of_ratio(tally, estimate, a, b, missed)
-    return Total(value, float(known(np.nan_to_num(error), low, high)), low, high)
+    low, high = interval_of_ratio(sample, a, b, missed)
+    error = float(known(np.nan_to_num(error), low, high))
+    return Total(value, error, low, high, method=method)
 
 
 def interval_of_ratio(
-    tally: Tally,
-    estimate: NDArray[np.float64],
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    missed: float,
+    sample: Sample, a: NDArray[np.float64], b: NDArray[np.float64], missed: float
 ) -> tuple[float, float]:
     """Return the interval of `ratio`; all ratios that there are where the whole may be empty."""
     rates = a[b > 0] / b[b > 0]
     least, most = float(rates.min()), float(rates.max())
-    if total_of(tally, estimate, b, missed).low <= 0:
+    if total_of(sample, b, missed).low <= 0:
         return least, most
+    estimate = sample.estimate
     nearest = min(max(float(a @ estimate / (b @ estimate)), least), most)
 
     # How far 0 is outside the interval of the total of a - r b, at its low or its high end.
     def beyond(r: float, side: int) -> float:
-        found = total_of(tally, estimate, a - r * b, missed)
+        found = total_of(sample, a - r * b, missed)
         return found.low if side else -found.high
 
     # The interval of R reaches to the end of the rates, or to where 0 comes to lie outside.
@@ -106,46 +114,65 @@ def interval_of_ratio(
     return edge(least, 1), edge(most, 0)
 
 
-def marginal(tally: Tally, *factors: str, confidence: float = 0.95) -> EstimateTable:
+def marginal(
+    tally: Tally | Stratified,
+    *factors: str,
+    confidence: float = 0.95,
+    method: str = "adjusted",
+) -> EstimateTable:
     """Return a table of the shares of one answer among several, a total for each of its values.
 
     For two or more answers it has a row for each combination of their values.
 
     Parameters
     ----------
-    tally : Tally
-        Of at least two reports of a mechanism over a product domain.
+    tally : Tally or Stratified
+        Of at least two reports of mechanisms over a product domain.
     *factors : str
         The names of one or more factors.
     confidence : float, optional
         The confidence of each interval, in (0, 1); `total` says how often they hold their shares.
+    method : {"adjusted", "empirical"}, optional
+        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
 
     Returns
     -------
     EstimateTable
     """
-    checks.instance(tally, "tally", Tally)
-    domain = tally.law.domain
+    sample = Sample.of(tally, method)
+    domain = sample.domain
     if not isinstance(domain, ProductDomain):
         raise TypeError(f"tally must be of a product domain, got {domain!r}")
     for name in factors:
         checks.choice(name, "factors", domain.factors)
     if not factors or len({*factors}) < len(factors):
         raise ValueError(f"factors must be one or more, and not repeat, got {factors!r}")
+    missed = 1 - checks.open_unit(confidence, "confidence")
     labels = {name: domain.factors[name].labels for name in factors}
     kept = ProductDomain(labels) if len(factors) > 1 else domain.factors[factors[0]]
     groups = (dict(zip(factors, cell, strict=True)) for cell in product(*labels.values()))
-    rows = [total(tally, domain.weights(**group), confidence) for group in groups]
-    value, error, low, high = np.array([[*vars(row).values()] for row in rows]).T
-    called = ", ".join(factors)
-    return EstimateTable(kept, tally.n, float(confidence), value, error, low, high, called=called)
+    rows = [astuple(total_of(sample, domain.weights(**group), missed))[:4] for group in groups]
+    value, error, low, high = np.array(rows).T
+    return EstimateTable(
+        kept,
+        sample.n,
+        float(confidence),
+        value,
+        error,
+        low,
+        high,
+        remarks_on(*(part.tally.law for part in sample.parts), method=method),
+        called=", ".join(factors),
+        method=method,
+    )
 
 
 def stratified(
     tallies: Mapping[Label, Tally],
     shares: ArrayLike | Mapping[Label, float],
     confidence: float = 0.95,
-) -> EstimateTable:
+    method: str = "adjusted",
+) -> Stratified:
     """Estimate the shares in a population from surveys in its strata, such as regions.
 
     Each stratum counts by its known share of the population, however many of it answered:
@@ -173,44 +200,35 @@ def stratified(
         The w_h. They sum to 1.
     confidence : float, optional
         The confidence of each interval, in (0, 1).
+    method : {"adjusted", "empirical"}, optional
+        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
 
     Returns
     -------
-    EstimateTable
+    Stratified
+        A table, which `total`, `ratio`, `marginal` and `difference` take in the place of a tally.
     """
     if not isinstance(tallies, Mapping) or not tallies:
         raise TypeError(f"tallies must map one stratum or more to tallies, got {tallies!r}")
-    w = distribution_over(Domain([*tallies]), shares, "shares")
+    w = distribution_over(Domain([*tallies]), shares, "shares").tolist()
     missed = 1 - checks.open_unit(confidence, "confidence")
-    estimates = [at_least_two(tallies[h], f"tallies[{h!r}]") for h in tallies]
-    each = [*tallies.values()]
-    domain = each[0].law.domain
-    for tally in each:
-        if tally.law.domain != domain:
+    parts = [
+        Part.of(tally, method, share, f"tallies[{h!r}]")
+        for (h, tally), share in zip(tallies.items(), w, strict=True)
+    ]
+    laws = [part.tally.law for part in parts]
+    domain = laws[0].domain
+    for law in laws:
+        if law.domain != domain:
             raise ValueError(
-                f"tallies must be over the same values, got {domain!r} and {tally.law.domain!r}"
+                f"tallies must be over the same values, got {domain!r} and {law.domain!r}"
             )
-    sizes = np.array([tally.n for tally in each])
-    n = int(sizes.sum())
-    w = w[:, np.newaxis]
-    times = w * n / sizes[:, np.newaxis]
-    others = np.array([tally.law.decoder.null_variances for tally in each])
-    slopes = np.array([_own_squares(tally.law) for tally in each]) - others
-    squares = (w * times * others).sum(axis=0), (times * slopes).max(axis=0)
-    jump = (times * [np.ptp(tally.law.decoder.ranges(), axis=1) for tally in each]).max(axis=0)
-    value = (w * estimates).sum(axis=0)
-    low, high = score(value, squares, jump, n, missed).T
-    errors = np.nan_to_num([standard_errors(tally) for tally in each])
-    error = known(np.sqrt((w**2 * errors**2).sum(axis=0)), low, high)
-    return EstimateTable(domain, n, float(confidence), value, error, low, high)
-
-
-def _own_squares(law: Law) -> NDArray[np.float64]:
-    """Return E D_yx² of the report of a user with x, shape (k,); it is the same in a class."""
-    squares = np.empty(law.domain.size)
-    for members in (law.sensitive, law.nonsensitive):
-        for x in members[:1]:
-            holder = np.zeros(squares.size)
-            holder[x] = 1
-            squares[members] = law.decoder.variances(holder)[x] + 1
-    return squares
+    return Stratified(
+        domain,
+        sum(part.tally.n for part in parts),
+        float(confidence),
+        *of_strata(parts, missed),
+        remarks_on(*laws, method=method),
+        method=method,
+        strata=tuple((part.tally, part.share) for part in parts),
+    )

@@ -15,13 +15,17 @@ from uldp._numerics import checks
 from uldp.domain import Domain
 from uldp.inference.covariances import standard_errors
 from uldp.inference.entries import intervals
+from uldp.law import LINEAR, Law
 from uldp.mechanisms import Mechanism
 from uldp.tallies import FROM_TALLIES, METHODS, Tally
 
 __all__ = ["Change", "EstimateTable", "summary"]
 
 MOST_ROWS = 60
-OF_BIASED = "by {}, which is biased: the empirical estimate alone has errors and intervals"
+OF_BIASED = (
+    "by {}, which is biased: only adjusted and empirical estimates have errors and intervals"
+)
+OF_ADJUSTED = "adjusted: the estimates of all values sum to 1"
 AT_END = 1e-9
 
 
@@ -48,6 +52,8 @@ class EstimateTable:
         What the labels of the rows are called.
     further : mapping of str to (k,) ndarray
         Further columns.
+    method : str
+        The estimator, by which the estimate and its errors are.
     """
 
     domain: Domain
@@ -60,6 +66,7 @@ class EstimateTable:
     remarks: tuple[str, ...] = ()
     called: str = "value"
     further: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    method: str = "adjusted"
 
     _called: ClassVar[str] = "estimate"
 
@@ -174,18 +181,39 @@ class Change(EstimateTable):
         return self.estimate
 
 
+@dataclass(frozen=True, eq=False)
+class Stratified(EstimateTable):
+    """The shares in a population of strata, and what they were made of.
+
+    `total`, `ratio`, `marginal` and `difference` take it in the place of a tally.
+
+    Attributes
+    ----------
+    strata : tuple of (Tally, float)
+        The tally of each stratum, and its share of the population.
+    """
+
+    strata: tuple[tuple[Tally, float], ...] = ()
+
+
+def remarks_on(*laws: Law, method: str) -> tuple[str, ...]:
+    """Return what a reader must know of the estimate, if it is not the paper's."""
+    changed = any(law.decoder_of(method) is not law.decoder for law in laws)
+    return (OF_ADJUSTED,) if changed else ()
+
+
 def summary(
     tally: Tally,
     confidence: float = 0.95,
-    method: str = "empirical",
+    method: str = "adjusted",
     simultaneous: bool = False,
     clip: bool = False,
 ) -> EstimateTable:
     """Return a labelled table of an estimate, its standard errors and intervals.
 
     `intervals` says how often the intervals hold their shares: at small n more often than the
-    estimate ± z standard errors does. Other estimates than the empirical one are biased, and have
-    neither: show its table, too.
+    estimate ± z standard errors does. Estimates that are not linear in the counts are biased, and
+    have neither: show the table of one that is, too.
 
     Parameters
     ----------
@@ -193,7 +221,7 @@ def summary(
         Of at least one report.
     confidence : float, optional
         The confidence of each interval, in (0, 1).
-    method : {"empirical", "threshold", "norm_sub", "em", "mle"}
+    method : {"adjusted", "empirical", "threshold", "norm_sub", "em", "mle"}
         The estimator (see `Mechanism.estimate`).
     simultaneous, clip : bool, optional
         Whether the intervals hold all shares together, and whether they and the estimate are cut
@@ -205,23 +233,26 @@ def summary(
         It prints, renders in a notebook, and gives a data frame by `EstimateTable.to_pandas`.
     """
     checks.choice(method, "method", METHODS)
-    ends = intervals(tally, confidence, simultaneous, clip)
+    is_linear = method in LINEAR
+    ends = intervals(tally, confidence, simultaneous, clip, method if is_linear else "adjusted")
     law = tally.law
     estimate = (
         FROM_TALLIES[method](tally)
         if method in FROM_TALLIES
         else cast(Mechanism, law).estimate(tally, method)
     )
-    remarks: tuple[str, ...] = ()
     errors = np.full(estimate.size, np.nan)
-    if method != "empirical":
+    if not is_linear:
         ends = np.full(ends.shape, np.nan)
-        remarks = (OF_BIASED.format(method),)
-    elif tally.n > 1:
-        errors = standard_errors(tally)
+        remarks: tuple[str, ...] = (OF_BIASED.format(method),)
+    else:
+        remarks = remarks_on(law, method=method)
+        if tally.n > 1:
+            errors = standard_errors(tally, method)
     low, high = ends.T
     if clip:
         estimate = np.clip(estimate, 0, 1)
+    sure = float(confidence)
     return EstimateTable(
-        law.domain, tally.n, float(confidence), estimate, errors, low, high, remarks
+        law.domain, tally.n, sure, estimate, errors, low, high, remarks, method=method
     )

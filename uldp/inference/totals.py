@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.intervals import NUISANCE, exact, score
-from uldp.domain import Weights, weights_of
-from uldp.inference.covariances import at_least_two, known, standard_errors, total_variance
-from uldp.inference.entries import intervals
-from uldp.inference.tables import Change
+from uldp.domain import Domain, Weights, weights_of
+from uldp.inference.covariances import Part, errors_of, known, total_variance
+from uldp.inference.entries import intervals, of_strata
+from uldp.inference.tables import Change, Stratified, remarks_on
 from uldp.tallies import Tally
 
 __all__ = ["Total", "difference", "total"]
@@ -38,19 +38,27 @@ class Total:
         all reports say the same of it. Then the interval alone says how large it may be.
     low, high : float
         The ends of its interval.
+    method : str
+        The estimator, of value and interval.
     """
 
     value: float
     standard_error: float
     low: float
     high: float
+    method: str = field(default="adjusted", kw_only=True)
 
 
-def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
+def total(
+    tally: Tally | Stratified,
+    weights: Weights,
+    confidence: float = 0.95,
+    method: str = "adjusted",
+) -> Total:
     """Estimate a linear combination Σ w(x) p(x): a group, a marginal, a mean score.
 
-    The value is Σ w(x) p̂(x) of the empirical estimate, the mean of Z = D_y · w over the reports,
-    and the variance wᵀ Ĉ w with its unbiased `covariance`. Both take O(k) memory. Where the
+    The value is Σ w(x) p̂(x) of an estimate p̂, the mean of Z = D_y · w over the reports, and the
+    variance wᵀ Ĉ w with its unbiased `covariance`. Both take O(k) memory. Where the
     variance is negative, which happens at small n, but never under RR, uRR and block designs of
     size 1, that at the projection of p̂ to the simplex takes its place.
 
@@ -76,8 +84,8 @@ def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
 
     Parameters
     ----------
-    tally : Tally
-        Of at least two reports.
+    tally : Tally or Stratified
+        Of at least two reports, or what `stratified` returned.
     weights : (k,) array_like, collection of labels, or mapping of label to float
         For a group a label, a list of labels, or 1 for its values and 0 for the others; for any
         total a weight for each value, or a mapping or pandas Series of labels to weights (missing
@@ -85,23 +93,26 @@ def total(tally: Tally, weights: Weights, confidence: float = 0.95) -> Total:
         fewer or more integers holds labels, and a set always holds labels.
     confidence : float, optional
         The confidence of the interval, in (0, 1).
+    method : {"adjusted", "empirical"}, optional
+        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
 
     Returns
     -------
     Total
     """
-    estimate = at_least_two(tally)
-    weights = weights_of(tally.law.domain, weights)
+    sample = Sample.of(tally, method)
+    weights = weights_of(sample.domain, weights)
     missed = 1 - checks.open_unit(confidence, "confidence")
-    return total_of(tally, estimate, weights, missed)
+    return total_of(sample, weights, missed)
 
 
 def difference(
-    before: Tally,
-    after: Tally,
+    before: Tally | Stratified,
+    after: Tally | Stratified,
     weights: Weights | None = None,
     confidence: float = 0.95,
     simultaneous: bool = False,
+    method: str = "adjusted",
 ) -> Total | Change:
     """Estimate what changed between two surveys of different people.
 
@@ -122,7 +133,7 @@ def difference(
 
     Parameters
     ----------
-    before, after : Tally
+    before, after : Tally or Stratified
         Each of at least two reports, over the same values.
     weights : (k,) array_like, collection of labels, or mapping of label to float, optional
         For a linear combination (see `total`); by default every entry by itself.
@@ -131,6 +142,8 @@ def difference(
     simultaneous : bool, optional
         If true, and without weights, all intervals together hold the changes with this probability
         (Bonferroni). A value whose interval then leaves out 0 has changed.
+    method : {"adjusted", "empirical"}, optional
+        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
 
     Returns
     -------
@@ -139,59 +152,121 @@ def difference(
     """
     if isinstance(weights, Tally):
         raise TypeError("weights must not be a third tally: compare two, or all by `homogeneity`")
-    estimates = at_least_two(before, "before"), at_least_two(after, "after")
-    if before.law.domain.labels != after.law.domain.labels:
-        raise ValueError(
-            f"after must be over the values of before, {before.law.domain!r}, "
-            f"got {after.law.domain!r}"
-        )
-    simultaneous = checks.flag(simultaneous, "simultaneous")
-    fewest = min(before.n, after.n)
+    samples = Sample.of(before, method, "before"), Sample.of(after, method, "after")
+    first, second = (sample.domain for sample in samples)
+    if first.labels != second.labels:
+        raise ValueError(f"after must be over the values of before, {first!r}, got {second!r}")
+    missed = 1 - checks.open_unit(confidence, "confidence")
+    fewest = min(sample.n for sample in samples)
     if weights is not None:
-        first = total(before, weights, confidence)
-        second = total(after, weights, confidence)
-        return Total(*map(float, _change(fewest, astuple(first), astuple(second))))
-    sure = (
-        (estimate, standard_errors(tally), *intervals(tally, confidence, simultaneous).T)
-        for estimate, tally in zip(estimates, (before, after), strict=True)
-    )
-    changes = _change(fewest, *sure)
-    return Change(after.law.domain, before.n + after.n, float(confidence), *changes)
+        totals = (
+            total_of(sample, weights_of(sample.domain, weights), missed) for sample in samples
+        )
+        change = _change(fewest, *(astuple(one)[:4] for one in totals))
+        return Total(*map(float, change), method=method)
+    if checks.flag(simultaneous, "simultaneous"):
+        missed /= second.size
+    value, error, low, high = _change(fewest, *(sample.entries(missed) for sample in samples))
+    laws = [part.tally.law for sample in samples for part in sample.parts]
+    n = sum(sample.n for sample in samples)
+    remarks = remarks_on(*laws, method=method)
+    return Change(second, n, float(confidence), value, error, low, high, remarks, method=method)
 
 
-def total_of(tally: Tally, estimate: Array, weights: Array, missed: float) -> Total:
-    """Return the total of a tally and its estimate, with an interval that misses so often."""
+@dataclass(frozen=True)
+class Sample:
+    """What totals are estimated from: one tally, or those of strata.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+        Each decoded by the method.
+    method : str
+        The method.
+    """
+
+    parts: tuple[Part, ...]
+    method: str
+
+    @classmethod
+    def of(cls, source: Tally | Stratified, method: str, name: str = "tally") -> Sample:
+        """Return the sample of a tally, or of the strata of a result."""
+        strata = source.strata if isinstance(source, Stratified) else ((source, 1.0),)
+        return cls(tuple(Part.of(tally, method, w, name) for tally, w in strata), method)
+
+    @property
+    def domain(self) -> Domain:
+        """The values."""
+        return self.parts[0].tally.law.domain
+
+    @property
+    def n(self) -> int:
+        """The number of reports."""
+        return sum(part.tally.n for part in self.parts)
+
+    @property
+    def estimate(self) -> Array:
+        """The mean of the estimates, weighted by the shares."""
+        estimate: Array = np.sum([part.share * part.estimate for part in self.parts], axis=0)
+        return estimate
+
+    def entries(self, missed: float) -> tuple[Array, Array, Array, Array]:
+        """Return estimates, standard errors, and the ends of intervals that miss so often."""
+        if len(self.parts) > 1:
+            return of_strata(self.parts, missed)
+        part = self.parts[0]
+        low, high = intervals(part.tally, 1 - missed, method=self.method).T
+        return part.estimate, errors_of(part), low, high
+
+
+def total_of(sample: Sample, weights: Array, missed: float) -> Total:
+    """Return a total of a sample, with an interval that misses so often."""
     scale = float(np.abs(weights).max()) or 1.0
     weights = weights / scale
-    base = float(weights.min()) if tally.law.decoder.sums_to_one else 0.0
+    sum_to_one = all(part.decoder.sums_to_one for part in sample.parts)
+    base = float(weights.min()) if sum_to_one else 0.0
     weights -= base
-    value = float(weights @ estimate)
-    error = math.sqrt(total_variance(tally, estimate, weights))
-    low, high = _ends(tally, estimate, weights, missed)
+    value = float(weights @ sample.estimate)
+    variances = (part.share**2 * total_variance(part, weights) for part in sample.parts)
+    error = math.sqrt(sum(variances))
+    low, high = _ends(sample, weights, missed)
     error = float(known(error, low, high))
     # Rounding alone can put the value beyond an end.
     ends = base + np.array([value, min(low, value), max(high, value)])
     value, low, high = map(float, scale * ends)
-    return Total(value, scale * error, low, high)
+    return Total(value, scale * error, low, high, method=sample.method)
 
 
-def _ends(tally: Tally, estimate: Array, weights: Array, missed: float) -> Array:
-    """Return the ends of the interval of Σ w(x) p(x), for weights of about the size of 1."""
-    n = tally.n
-    value = float(weights @ estimate)
-    decoder = tally.law.decoder
-    between = decoder.two_values(weights)
-    if between:
-        return exact(between, value, n, missed)
-    squares = _largest_square(tally, estimate, weights, NUISANCE * missed)
-    possible = decoder.range_of_total(weights)
-    found = score(value, squares, decoder.jump_of_total(weights), n, (1 - NUISANCE) * missed)
+def _ends(sample: Sample, weights: Array, missed: float) -> Array:
+    """Return the ends of the interval of Σ w(x) p(x), for weights of about the size of 1.
+
+    With N reports in all, the value is the mean of N numbers: Z times λ = share · N/n for a report
+    of each stratum. Their mean square is Σ share λ E Z² at most Σ share (λ c + λ b T), where T is
+    the total of the stratum and at least the least weight. So it is at most affine in their mean,
+    with the largest λ b as its slope; and Σ share λ T² is at least the square of this mean.
+    """
+    n = sample.n
+    value = float(weights @ sample.estimate)
+    if len(sample.parts) == 1:
+        between = sample.parts[0].decoder.two_values(weights)
+        if between:
+            return exact(between, value, n, missed)
+    least = float(weights.min())
+    nuisance = NUISANCE * missed / len(sample.parts)
+    times = [part.share * n / part.tally.n for part in sample.parts]
+    squares = [_largest_square(part, weights, nuisance) for part in sample.parts]
+    slope = max(t * b for t, (_, b) in zip(times, squares, strict=True))
+    constant = jump = 0.0
+    possible = np.zeros(2)
+    for part, t, (c, b) in zip(sample.parts, times, squares, strict=True):
+        constant += part.share * (t * c - (slope - t * b) * least)
+        jump = max(jump, t * part.decoder.jump_of_total(weights))
+        possible += part.share * np.array(part.decoder.range_of_total(weights))
+    found = score(value, (constant, slope), jump, n, (1 - NUISANCE) * missed)
     return np.clip(found, *possible)
 
 
-def _largest_square(
-    tally: Tally, estimate: Array, weights: Array, missed: float
-) -> tuple[float, float]:
+def _largest_square(part: Part, weights: Array, missed: float) -> tuple[float, float]:
     """Return c and b such that E Z² is at most c + b T, where a report says Z of a total T.
 
     Let x be the value behind the report, b the slope of the line nearest to E[Z² | x] over w(x),
@@ -200,7 +275,7 @@ def _largest_square(
     of that total, as if a report said of it either the least or the largest that one can say; (iii)
     by the same with the largest r of X_S for all of X_S, so that only revealed values tell.
     """
-    decoder = tally.law.decoder
+    tally, decoder, estimate, _ = part
     moments = decoder.moments_of_total(weights)
     uneven = weights - weights.mean()
     slope = float(uneven @ moments) / (float(uneven @ uneven) or 1.0)
@@ -213,9 +288,9 @@ def _largest_square(
     revealed[S] = 0
     limits = [start + float(rest.max())]
     # An upper end is too low with the chance `missed`/2, and so one of the two with `missed`.
-    for part in (rest, revealed):
-        said = decoder.range_of_total(part)
-        limits.append(start + float(exact(said, part @ estimate, tally.n, missed)[1]))
+    for told in (rest, revealed):
+        said = decoder.range_of_total(told)
+        limits.append(start + float(exact(said, told @ estimate, tally.n, missed)[1]))
     return min(limits), slope
 
 

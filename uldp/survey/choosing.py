@@ -283,7 +283,7 @@ def _expected(
         if weights is None:
             raise ValueError(wanted)
         n = checks.whole(n, "n", least=1)
-        return math.sqrt(total_variance(mechanism, weights, p) / n)
+        return math.sqrt(total_variance(mechanism, weights, p, "adjusted") / n)
     if weights is not None:
         raise ValueError(wanted)
     if loss in ("l2", "mse"):

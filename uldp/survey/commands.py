@@ -20,10 +20,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uldp import inference, personalized
 from uldp._numerics import checks
+from uldp.domain import Domain, ProductDomain
 from uldp.inference import EstimateTable
+from uldp.law import LINEAR
+from uldp.losses import total_variance
 from uldp.mechanisms import Mechanism
 from uldp.personalized import TaggedDomain
 from uldp.survey import survey_file, wire
@@ -108,7 +112,8 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         "estimate",
         "estimate shares from the counts",
         "Print the estimated share of each value, its standard error and interval. For a question "
-        "with tags, print shares of answers too, but not with --method, --simultaneous or --clip.",
+        "with tags, print shares of answers too, but not with --simultaneous, --clip, or a "
+        "--method without intervals.",
         "uldp estimate tallies.json",
         "uldp estimate --simultaneous --clip tallies.json",
         "uldp estimate --method norm_sub --csv tallies.json > shares.csv",
@@ -121,10 +126,10 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
     estimate.add_argument(
         "--method",
         choices=METHODS,
-        default="empirical",
-        help="the estimator; em and mle need counts that tell what came together, as those of RR, "
-        "uRR, uHR, and of a uBD that sends one value; the empirical one alone has errors and "
-        "intervals",
+        default="adjusted",
+        help="the estimator; adjusted, the default, is the empirical one of the paper, adjusted to "
+        "sum to 1; these two alone have errors and intervals; em and mle need counts that tell "
+        "what came together, as those of RR, uRR, uHR, and of a uBD that sends one value",
     )
     estimate.add_argument(
         "--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)"
@@ -188,9 +193,10 @@ def _promise(mechanism: Mechanism, people: int, reports: int) -> Iterator[str]:
         if reports > 1:
             chance = _percent(1 - (1 - share) ** reports)
             yield f"  if it stays the same, in {reports} reports at least once with {chance}"
-    errors = np.sqrt(mechanism.decoder.null_variances / people)
+    errors = np.sqrt(mechanism.adjusted.null_variances / people)
+    at_worst = mechanism.worst_case("l1")
     yield f"with {people:,} people, in the worst case, a total variation of about " + (
-        f"{mechanism.l1_loss(mechanism.worst_case('l1'), people) / 2:.2g}"
+        f"{mechanism.l1_loss(at_worst, people, method='adjusted') / 2:.2g}"
     )
     noisy = [
         f"{100 * errors[part].max():.2g} points ({called})"
@@ -199,6 +205,19 @@ def _promise(mechanism: Mechanism, people: int, reports: int) -> Iterator[str]:
     ]
     if noisy:
         yield f"and a standard error of a share near 0 of {', '.join(noisy)}"
+    for called, groups in _shares(mechanism.domain):
+        worst = max(total_variance(mechanism, group, method="adjusted") for group in groups)
+        yield f"  and of {called} of at most {100 * np.sqrt(worst / people):.2g} points"
+
+
+def _shares(domain: Domain) -> Iterator[tuple[str, list[NDArray[np.float64]]]]:
+    """Yield what is published of groups of values: those of X_S, and the answers of each factor."""
+    if 0 < domain.sensitive.size < domain.size:
+        in_S = np.isin(np.arange(domain.size), domain.sensitive)
+        yield "the share of all sensitive values together", [in_S.astype(float)]
+    if isinstance(domain, ProductDomain):
+        for name, factor in domain.factors.items():
+            yield f"a share in {name!r}", [domain.weights(**{name: x}) for x in factor.labels]
 
 
 def _upwards(epsilon: float) -> str:
@@ -363,12 +382,14 @@ def _estimate(given: argparse.Namespace) -> None:
     for warning in told:
         print(f"uldp: {warning.message}", file=sys.stderr)
     answers = {}
-    plain = given.method == "empirical" and not given.simultaneous and not given.clip
+    plain = given.method in LINEAR and not given.simultaneous and not given.clip
     for name in tables:
         domain = tallies[name].law.domain
         is_open = isinstance(domain, TaggedDomain) and domain.base.nonsensitive.size > 0
         if plain and is_open and tallies[name].n > 1:
-            answers[name] = personalized.summary(tallies[name], confidence=given.confidence)
+            answers[name] = personalized.summary(
+                tallies[name], confidence=given.confidence, method=given.method
+            )
     if given.csv:
         _print_csv(tables | answers)
         return

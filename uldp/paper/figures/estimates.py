@@ -19,7 +19,7 @@ from uldp.law import distribution_over
 from uldp.paper.datasets import GridHistogram
 from uldp.paper.figures import style
 from uldp.paper.figures.style import Look
-from uldp.tallies import Tally, empirical
+from uldp.tallies import Tally
 
 __all__ = ["estimates_by_rank", "estimates_with_errors", "maps"]
 
@@ -67,7 +67,7 @@ def estimates_with_errors(
     truth: PerValue | None = None,
     confidence: float = 0.95,
 ) -> Axes:
-    """Draw the empirical estimates of tallies with their intervals, a row for each value.
+    """Draw the estimates of tallies, adjusted to sum to 1, with their intervals, by value.
 
     Parameters
     ----------
@@ -99,8 +99,9 @@ def estimates_with_errors(
     for (name, look), place in zip(looks.items(), places, strict=True):
         heights = rows + place
         low, high = inference.intervals(tallies[name], confidence)[shown].T
+        estimate = tallies[name].estimate("adjusted")[shown]
         ax.hlines(heights, low, high, color=look["color"], linewidth=1.6)
-        ax.plot(empirical(tallies[name])[shown], heights, color=look["color"], **style.DOTS)
+        ax.plot(estimate, heights, color=look["color"], **style.DOTS)
         ax.annotate(
             name,
             (high[0], heights[0]),
