@@ -273,6 +273,66 @@ def test_two_strata_cover_their_level(sizes):
             assert min(covered) == pytest.approx(0.9506, abs=1e-4)
 
 
+@pytest.mark.parametrize("method", LINEAR)
+def test_a_stratified_result_is_a_result(method):
+    """Totals of it are weighted means of totals; of one stratum they are those of its tally."""
+    law = uldp.UtilityOptimizedRappor(CELLS, 1.0)
+    regions = {"a": law.simulate([90, 30, 10, 80, 20, 5], 1), "b": law.simulate([400] * 6, 2)}
+    both = inference.stratified(regions, [0.3, 0.7], method=method)
+    alone = inference.stratified({"a": regions["a"]}, [1], method=method)
+    young, users = CELLS.weights(age="18-29"), CELLS.weights(age="18-29", drug=["yes", "often"])
+    for w in (young, users, np.arange(6) - 3.0):
+        found = inference.total(both, w, method=method)
+        each = [inference.total(regions[h], w, method=method) for h in regions]
+        assert found.value == pytest.approx(0.3 * each[0].value + 0.7 * each[1].value)
+        errors = 0.3 * each[0].standard_error, 0.7 * each[1].standard_error
+        assert found.standard_error == pytest.approx(math.hypot(*errors))
+        assert found.low < found.value < found.high
+        assert inference.total(alone, w, method=method) == each[0]
+        change = inference.difference(regions["a"], both, w, method=method)
+        assert change.value == pytest.approx(found.value - each[0].value)
+    for x in range(6):
+        one = inference.total(both, np.eye(6)[x], method=method)
+        assert both.estimate[x] == pytest.approx(one.value, abs=1e-12)
+        assert both.standard_error[x] == pytest.approx(one.standard_error)
+    share = inference.ratio(both, users, young, method=method)
+    totals = [inference.total(both, w, method=method).value for w in (users, young)]
+    assert share.value == pytest.approx(totals[0] / totals[1])
+    assert share.low < share.value < share.high
+    assert share.method == both.method == method
+    ages = inference.marginal(both, "age", method=method)
+    assert ages.estimate[0] == pytest.approx(totals[1])
+    changes = inference.difference(both, regions["a"], method=method)
+    np.testing.assert_allclose(changes.estimate, regions["a"].estimate(method) - both.estimate)
+    low = inference.intervals(regions["a"], method=method)[:, 0]
+    reach = np.hypot(both.high - both.estimate, regions["a"].estimate(method) - low)
+    np.testing.assert_allclose(changes.low, changes.estimate - reach)
+
+
+@pytest.mark.parametrize(("name", "method"), [("uRAP", "empirical"), ("uHR", "adjusted")])
+def test_totals_of_two_strata_cover_their_level(name, method):
+    """Exact, over all tallies of both, with scores of both signs, where strata differ most."""
+    law = MECHANISMS[name](uldp.Domain(3, [0, 1]), 1.0)
+    (first, tallies), (second, others) = (tallies_of(law, n) for n in (2, 2))
+    corners = [*np.eye(3), np.array([0.05, 0, 0.95]), np.array([0.3, 0.6, 0.1])]
+    for share, weights in itertools.product((0.1, 0.6), ([1, 1, 0], [1, -1, 0])):
+        shares, w = [share, 1 - share], np.array(weights, dtype=float)
+        ends = {}
+        for i, j in itertools.product(range(len(tallies)), range(len(others))):
+            key = tallies[i].counts.tobytes() + others[j].counts.tobytes()
+            if key not in ends:
+                both = inference.stratified({"a": tallies[i], "b": others[j]}, shares)
+                found = inference.total(both, w, method=method)
+                ends[key] = found.low, found.high
+            ends[i, j] = ends[key]
+        low, high = np.array(
+            [[ends[i, j] for j in range(len(others))] for i in range(len(tallies))]
+        ).transpose(2, 0, 1)
+        for p, q in itertools.product(corners, repeat=2):
+            inside = held(low, high, share * (w @ p) + (1 - share) * (w @ q))
+            assert chances_of(law, first, p) @ inside @ chances_of(law, second, q) >= 0.95
+
+
 def test_simulated_strata():
     """400 surveys, right 95% and more: below by chance in 1 of 10^5 seeds (4.4 deviations)."""
     rng = np.random.default_rng(5)
