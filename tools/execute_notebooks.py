@@ -8,7 +8,6 @@ before a notebook is trusted or run, when they show no SVG.
 
 import base64
 import io
-import pickle
 import sys
 from pathlib import Path
 
@@ -64,21 +63,26 @@ def execute(path: Path) -> None:
 def publish_png() -> None:
     """Let the figures of this kernel be published in PNG, too."""
     from IPython.display import publish_display_data
-    from matplotlib import pyplot as plt
     from PIL import Image
 
-    from uldp.paper.figures.style import Picture
+    from uldp.paper.figures.style import Picture, note
 
     def publish(figure: Picture) -> None:
-        # A figure that was drawn in one form is laid out otherwise in the next.
-        copy = pickle.loads(pickle.dumps(figure))
+        size, words = figure.get_size_inches(), figure.get_suptitle()
+        places = [ax.get_subplotspec() for ax in figure.panels]
+        svg = figure.svg()
+        # It is narrow now, and has no ground: what is drawn first changes what is drawn next.
+        for ax, place in zip(figure.panels, places, strict=True):
+            ax.set_subplotspec(place)
+        note(figure.panels, words)
+        figure.arrange(*size, figure.columns)
+        figure.patch.set_visible(True)
         drawn, small = io.BytesIO(), io.BytesIO()
-        copy.savefig(drawn, format="png", dpi=DOTS_PER_INCH, facecolor="white")
-        plt.close(copy)
+        figure.savefig(drawn, format="png", dpi=DOTS_PER_INCH, facecolor="white")
         picture = Image.open(drawn).convert("RGB")
         picture.quantize(COLORS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
         png = base64.b64encode(small.getvalue()).decode()
-        publish_display_data({"image/svg+xml": figure.svg(), "image/png": png})
+        publish_display_data({"image/svg+xml": svg, "image/png": png})
 
     Picture._ipython_display_ = publish
 
