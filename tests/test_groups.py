@@ -295,6 +295,7 @@ def test_a_stratified_result_is_a_result(method):
         one = inference.total(both, np.eye(6)[x], method=method)
         assert both.estimate[x] == pytest.approx(one.value, abs=1e-12)
         assert both.standard_error[x] == pytest.approx(one.standard_error)
+    assert repr(both).splitlines()[-1 - (method == "adjusted")] == "2,635 reports; * sensitive"
     share = inference.ratio(both, users, young, method=method)
     totals = [inference.total(both, w, method=method).value for w in (users, young)]
     assert share.value == pytest.approx(totals[0] / totals[1])

@@ -181,7 +181,7 @@ class Change(EstimateTable):
         return self.estimate
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stratified(EstimateTable):
     """The shares in a population of strata, and what they were made of.
 
