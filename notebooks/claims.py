@@ -38,10 +38,16 @@ THREE, TWO = ("empirical", "threshold", "em"), ("empirical", "em")
 DRAWN = {"fig5": THREE, "fig6": TWO, "fig7": TWO, "fig8": THREE}
 """The estimators that the paper's figures draw: Figures 6 and 7 leave out emp+thr."""
 
+NAMES = {"empirical": "emp", "threshold": "emp+thr", "em": "EM"}
+NAMES |= dict(zip(KNOWLEDGE, ("(I)", "(II)", "(III)"), strict=True))
+"""What tables call estimators and cases of knowledge, and what the paper does."""
+
 TEN, CLOSE = 10.0, 1.1
 AT_POINT = ["data", "epsilon", "estimator"]
 AT_SIZE = ["data", "epsilon", "estimator", "sensitive"]
 AT_ATTRIBUTES = ["k", "epsilon", "estimator"]
+AT_CASE = ["mechanism", "epsilon", "estimator"]
+THR_BY_EM = [("threshold", "em")]
 
 
 class Claim(NamedTuple):
@@ -78,28 +84,22 @@ def drawn(tables: Tables, figure: str, **wanted: object) -> DataFrame:
     return v.select(tables[figure], **{"estimator": DRAWN[figure]} | wanted)
 
 
-def by_mechanism(
+def by(
     table: DataFrame,
+    column: str,
     pairs: Sequence[tuple[str, str]],
     on: Sequence[str],
     loss: str = "tv",
 ) -> DataFrame:
-    """Return the loss of one mechanism by that of another, for several pairs of them."""
+    """Return the loss with one entry of a column by that with another, for several pairs of them.
+
+    Rows are compared that agree in some columns.
+    """
     parts = []
-    for one, other in pairs:
-        first = v.select(table, mechanism=one)
-        second = v.select(table, mechanism=other)
-        parts.append(v.ratios(first, second, on, loss).assign(pair=f"{one} / {other}"))
-    return v.stacked(parts)
-
-
-def by_estimator(table: DataFrame, one: str, others: Sequence[str], on: Sequence[str]) -> DataFrame:
-    """Return the TV of one estimator by that of others."""
-    first = v.select(table, estimator=one)
-    parts = [
-        v.ratios(first, v.select(table, estimator=other), on).assign(estimator=other)
-        for other in others
-    ]
+    for two in pairs:
+        above, below = (v.select(table, **{column: each}) for each in two)
+        pair = " / ".join(NAMES.get(each, each) for each in two)
+        parts.append(v.ratios(above, below, on, loss).assign(pair=pair))
     return v.stacked(parts)
 
 
@@ -135,7 +135,7 @@ EACH_BY_EACH = list(product(OLD, NEW))
 )
 def orders_of_magnitude(tables: Tables) -> DataFrame:
     table = drawn(tables, "fig5")
-    return v.at_least(by_mechanism(table, EACH_BY_EACH, AT_POINT), TEN)
+    return v.at_least(by(table, "mechanism", EACH_BY_EACH, AT_POINT), TEN)
 
 
 # The next sentence: "effective especially in the Foursquare dataset". The same factors, on the
@@ -147,7 +147,7 @@ def orders_of_magnitude(tables: Tables) -> DataFrame:
 )
 def especially_on_checkins(tables: Tables) -> DataFrame:
     table = drawn(tables, "fig5")
-    factors = by_mechanism(table, EACH_BY_EACH, AT_POINT)
+    factors = by(table, "mechanism", EACH_BY_EACH, AT_POINT)
     on_data = {name: v.select(factors, data=name) for name in ("census", "manhattan")}
     shared = set(on_data["census"]["epsilon"]) & set(on_data["manhattan"]["epsilon"])
     here = v.select(on_data["manhattan"], epsilon=tuple(shared))
@@ -163,7 +163,7 @@ def especially_on_checkins(tables: Tables) -> DataFrame:
 )
 def as_good_as_no_privacy(tables: Tables) -> DataFrame:
     table = at_ln_k(drawn(tables, "fig5"))
-    return v.at_most(by_mechanism(table, [("uRR", NO_PRIVACY)], ["data"]), CLOSE)
+    return v.at_most(by(table, "mechanism", [("uRR", NO_PRIVACY)], ["data"]), CLOSE)
 
 
 # "emp+thr and EM significantly outperform emp": all four mechanisms, all ε, both data sets.
@@ -175,7 +175,8 @@ def as_good_as_no_privacy(tables: Tables) -> DataFrame:
 def outperform_empirical(tables: Tables) -> DataFrame:
     table = drawn(tables, "fig5", mechanism=MECHANISMS)
     point = ["data", "mechanism", "epsilon"]
-    return v.at_least(by_estimator(table, "empirical", ("threshold", "em"), point))
+    pairs = [("empirical", "threshold"), ("empirical", "em")]
+    return v.at_least(by(table, "estimator", pairs, point))
 
 
 # The same sentence's reason: "since the estimates ... are always non-negative". The projection to
@@ -212,7 +213,7 @@ def because_not_negative(tables: Tables) -> DataFrame:
 def better_at_large_budgets(tables: Tables) -> DataFrame:
     table = drawn(tables, "fig5", mechanism=("RAPPOR", "uRAP"))
     table = table[table["epsilon"] >= 1]
-    return v.at_least(by_estimator(table, "threshold", ("em",), ["data", "mechanism", "epsilon"]))
+    return v.at_least(by(table, "estimator", THR_BY_EM, ["data", "mechanism", "epsilon"]))
 
 
 # "... the two estimation methods provide very close performance as a whole": the whole figure.
@@ -223,7 +224,7 @@ def better_at_large_budgets(tables: Tables) -> DataFrame:
 )
 def close_in_figure_5(tables: Tables) -> DataFrame:
     table = drawn(tables, "fig5", mechanism=MECHANISMS)
-    ratios = by_estimator(table, "threshold", ("em",), ["data", "mechanism", "epsilon"])
+    ratios = by(table, "estimator", THR_BY_EM, ["data", "mechanism", "epsilon"])
     return v.within(ratios, CLOSE)
 
 
@@ -237,7 +238,7 @@ def close_in_figure_5(tables: Tables) -> DataFrame:
 def close_in_figure_6(tables: Tables) -> DataFrame:
     table = v.select(tables["fig6"], mechanism=MECHANISMS)
     point = ["data", "mechanism", "epsilon", "sensitive"]
-    return v.within(by_estimator(table, "threshold", ("em",), point), CLOSE)
+    return v.within(by(table, "estimator", THR_BY_EM, point), CLOSE)
 
 
 def apart(pairs: DataFrame) -> DataFrame:
@@ -253,7 +254,7 @@ def best(table: DataFrame, name: str) -> DataFrame:
     """Return the TV of each other mechanism by that of one, in rows of Figure 6."""
     table = at_each_size(table)
     pairs = [(other, name) for other in MECHANISMS if other != name]
-    return v.at_least(apart(by_mechanism(table, pairs, AT_SIZE)))
+    return v.at_least(apart(by(table, "mechanism", pairs, AT_SIZE)))
 
 
 # "uRAP and uRR provide the best performance when ε = 0.1 and ln|X|, respectively": each against
@@ -280,7 +281,7 @@ def close_to_no_privacy(tables: Tables, name: str, below: int) -> DataFrame:
     """Return the TV of a mechanism by that without privacy, at ε = ln k and small s."""
     table = at_each_size(at_ln_k(drawn(tables, "fig6")))
     table = table[table["sensitive"] < below]
-    return v.at_most(by_mechanism(table, [(name, NO_PRIVACY)], ["data", "sensitive"]), CLOSE)
+    return v.at_most(by(table, "mechanism", [(name, NO_PRIVACY)], ["data", "sensitive"]), CLOSE)
 
 
 # "uRR provides the performance close to the non-private mechanism when ε = ln|X| and the number
@@ -351,7 +352,7 @@ def theory_holds(tables: Tables) -> DataFrame:
 def close_in_figure_7(tables: Tables) -> DataFrame:
     table = attributes(v.select(tables["fig7"], mechanism=MECHANISMS))
     point = ["mechanism", "epsilon", "k"]
-    return v.within(by_estimator(table, "threshold", ("em",), point), CLOSE)
+    return v.within(by(table, "estimator", THR_BY_EM, point), CLOSE)
 
 
 # "the TV increases with an increase in the number of attributes": with each attribute more.
@@ -377,7 +378,7 @@ def increases_with_attributes(tables: Tables) -> DataFrame:
 )
 def remain_effective(tables: Tables) -> DataFrame:
     table = attributes(drawn(tables, "fig7"))
-    factors = by_mechanism(table, EACH_BY_EACH, AT_ATTRIBUTES)
+    factors = by(table, "mechanism", EACH_BY_EACH, AT_ATTRIBUTES)
     excepted = factors["pair"].str.endswith("uRR") & (factors["estimator"] == "em")
     excepted &= (factors["epsilon"] == 0.1) & (factors["attributes"] == 9)
     return v.at_least(factors[~excepted])
@@ -469,20 +470,7 @@ def less_than_a_second(tables: Tables) -> DataFrame:
 def good_alternative(tables: Tables) -> DataFrame:
     table = attributes(v.select(tables["fig7"], mechanism=MECHANISMS))
     table = table[table["attributes"] == 9]
-    return v.at_most(by_estimator(table, "threshold", ("em",), ["mechanism", "epsilon"]), 1.25)
-
-
-def by_knowledge(table: DataFrame, pairs: Sequence[tuple[str, str]], loss: str = "tv") -> DataFrame:
-    """Return the loss with one knowledge by that with another, for several pairs of them."""
-    point = ["mechanism", "estimator", "epsilon"]
-    case = dict(zip(KNOWLEDGE, ("(I)", "(II)", "(III)"), strict=True))
-    parts = [
-        v.ratios(
-            v.select(table, knowledge=one), v.select(table, knowledge=other), point, loss
-        ).assign(pair=f"{case[one]} / {case[other]}")
-        for one, other in pairs
-    ]
-    return v.stacked(parts)
+    return v.at_most(by(table, "estimator", THR_BY_EM, ["mechanism", "epsilon"]), 1.25)
 
 
 # On Figure 8: "the performance of (II) lies in between that of (I) and (III)", at all ε.
@@ -493,7 +481,7 @@ def by_knowledge(table: DataFrame, pairs: Sequence[tuple[str, str]], loss: str =
 )
 def in_between(tables: Tables) -> DataFrame:
     pairs = [("none", "places"), ("places", "true")]
-    return v.at_least(by_knowledge(drawn(tables, "fig8"), pairs))
+    return v.at_least(by(drawn(tables, "fig8"), "knowledge", pairs, AT_CASE))
 
 
 # "when ε is smaller than 1, all of (I), (II), and (III) provide almost the same performance".
@@ -505,7 +493,7 @@ def in_between(tables: Tables) -> DataFrame:
 def alike_below_one(tables: Tables) -> DataFrame:
     table = drawn(tables, "fig8")
     pairs = list(combinations(KNOWLEDGE, 2))
-    return v.within(by_knowledge(table[table["epsilon"] < 1], pairs), CLOSE)
+    return v.within(by(table[table["epsilon"] < 1], "knowledge", pairs, AT_CASE), CLOSE)
 
 
 # The same sentence's reason: "the effect of the estimation error of π̂ does not depend on ε". The
@@ -600,14 +588,14 @@ def similar_in_mse(tables: Tables) -> DataFrame:
             if figure == "fig6" and {one, other} == set(OLD):  # two levels are one comparison
                 rows = table[table["sensitive"] == table["k"]]
             two = [(one, other)]
-            losses = [by_mechanism(rows, two, on, loss) for loss in ("tv", "mse")]
+            losses = [by(rows, "mechanism", two, on, loss) for loss in ("tv", "mse")]
             found = same_order(*losses).assign(figure=figure)
             parts.append(apart(found) if figure == "fig6" else found)
     cases, pairs = drawn(tables, "fig8"), list(combinations(KNOWLEDGE, 2))
-    losses = [by_knowledge(cases, pairs, loss) for loss in ("tv", "mse")]
+    losses = [by(cases, "knowledge", pairs, AT_CASE, loss) for loss in ("tv", "mse")]
     parts.append(same_order(*losses).assign(figure="fig8"))
     point = ["knowledge", "estimator", "epsilon"]
-    losses = [by_mechanism(cases, [NEW], point, loss) for loss in ("tv", "mse")]
+    losses = [by(cases, "mechanism", [NEW], point, loss) for loss in ("tv", "mse")]
     parts.append(same_order(*losses).assign(figure="fig8"))
     return v.stacked(parts)
 
@@ -627,7 +615,6 @@ ACROSS = {
     "Table 1": ("epsilon", "ε"),
 }
 APART = ("figure", "number", "pair", "mechanism", "knowledge", "estimator")
-NAMES = {"empirical": "emp", "threshold": "emp+thr", "em": "EM", "none": "(I)", "places": "(II)"}
 
 
 ROLES = {"US Census 1990": "census", "Foursquare": "manhattan"}
