@@ -93,12 +93,19 @@ DERIVED = [
     "related_work",
     "running_time",
     "several_data",
+    "several_levels",
     "uldp",
 ]
 """Chapters of three beats, derive, verify, draw; a chapter is added here when it is one."""
 
 COINS = ["mechanisms"]
 """Chapters whose first shown cell is a mechanism as code that throws coins: a function."""
+
+ALONE = [
+    "half_hour",
+    "quickstart",
+]
+"""Further chapters whose shown cells run without the folded ones."""
 
 
 def code(name: str) -> tuple[list[dict], list[dict], list[dict]]:
@@ -120,7 +127,7 @@ def names(some: list[dict], context: type[ast.expr_context]) -> set[str]:
     return {node.id for node in nodes if isinstance(node.ctx, context)}
 
 
-@pytest.mark.parametrize("name", [*DERIVED, "half_hour", "quickstart"])
+@pytest.mark.parametrize("name", [*DERIVED, *ALONE])
 def test_shown_cells_run_by_themselves(name, monkeypatch):
     """In order and in one namespace, without the folded ones, which take none of their names."""
     shown, solutions, folds = code(name)
