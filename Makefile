@@ -6,7 +6,12 @@ INSTALLED := .venv/installed
 BUILD_BOOK := $(BIN)/jupyter-book build . --all -W -n --keep-going
 CONFIGURE = sed -e 's|execute_notebooks: force|execute_notebooks: $(1)|' -e 's|\./book/_ext|../book/_ext|' _config.yml
 COMPARE ?= --nbval
-NBVAL = $(BIN)/pytest -n 3 --dist loadscope $(COMPARE) --nbval-current-env --nbval-cell-timeout 300
+COMPARED = $(COMPARE) --nbval-current-env --nbval-cell-timeout 300
+NBVAL = $(BIN)/pytest -n 3 --dist loadscope $(COMPARED)
+FEW := _build/few/bin/python
+EXPERIMENTS := $(patsubst %,notebooks/%.ipynb,experiments experiment_figures personalized_experiments)
+# The packages of a paragraph of requirements.txt: the second is for the chapters of the paper, the third for these.
+PARAGRAPH = $$(awk -v RS= 'NR == $(1)' requirements.txt | grep -v '^\#')
 PAPER = $(shell awk '/caption:/ {on = /The paper$$/} on && /file:/ {print $$3}' _toc.yml)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 CACHE := _build/.jupyter_cache
@@ -28,7 +33,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage fuzz lint paper same stored-book notebooks dist alone clean
+.PHONY: help book pdf test accessibility coverage fuzz lint paper same few stored-book notebooks dist alone clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -60,6 +65,14 @@ paper: $(INSTALLED) ## Build the part "The paper" with its index, and compare it
 
 same: $(INSTALLED) ## Compare all notebooks' outputs (COMPARE=--nbval-lax: run them alone)
 	$(NBVAL) notebooks
+
+few: ## Compare the paper's notebooks with few packages: the first in requirements.txt (needs a network)
+	"$(PYTHON)" -m venv --clear _build/few
+	$(FEW) -m pip install --quiet --disable-pip-version-check -c constraints.txt $(call PARAGRAPH,2) "$$(grep '^nbval==' requirements.txt)"
+	$(FEW) -c 'import matplotlib.pyplot'
+	$(FEW) -m pytest $(COMPARED) $(filter-out $(EXPERIMENTS),$(PAPER:=.ipynb))
+	$(FEW) -m pip install --quiet --disable-pip-version-check -c constraints.txt $(call PARAGRAPH,3)
+	$(FEW) -m pytest $(COMPARED) $(EXPERIMENTS)
 
 fuzz: $(INSTALLED) ## Give 100,000 changed files and messages to Python and the client; time draws by class
 	$(BIN)/python tests/fuzz.py
