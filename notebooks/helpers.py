@@ -14,7 +14,9 @@ from sympy.printing.latex import LatexPrinter
 from tabulate import tabulate
 
 import uldp
-from uldp.tallies import FROM_TALLIES as FROM_TALLIES
+
+FROM_TALLIES = ("empirical", "threshold", "norm_sub")
+"""The estimates that chapters compare with a forecast: the paper's, and two from its tally."""
 
 SIZES = {"Foursquare": (15, 625), "US census": (76, 400)}
 """Numbers of sensitive values and of all values, s and k, in the experiments of the paper."""

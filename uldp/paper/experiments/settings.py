@@ -10,9 +10,9 @@ from typing import get_args
 
 from uldp._numerics import checks
 from uldp.paper.experiments.points import Sampling
-from uldp.tallies import METHODS
+from uldp.tallies import METHODS as ALL_METHODS
 
-__all__ = ["FIGURES", "Settings", "add_options", "chosen"]
+__all__ = ["FIGURES", "METHODS", "Settings", "add_options", "chosen"]
 
 FIGURES = {name: name for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "table1")} | {
     "fig10": "fig5",
@@ -21,6 +21,10 @@ FIGURES = {name: name for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "tabl
     "fig13": "fig8",
 }
 """The table of each figure: those of the MSE, 10 to 13, share theirs with those of the TV."""
+
+
+METHODS = tuple(method for method in ALL_METHODS if method != "adjusted")
+"""The estimators of the experiments: the paper's, and those that are distributions."""
 
 
 @dataclass(frozen=True)
