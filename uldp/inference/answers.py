@@ -83,8 +83,9 @@ def total(
     confidence : float, optional
         The probability, in (0, 1), that the interval holds the total if the background is right.
         For known tags it holds it as often as `uldp.inference.total` says. Without knowledge at
-        least 97.4% of 95% intervals held their shares in an enumeration of small surveys (uRR and
-        uHR, 2 and 3 values, ε = 1 and 4, 2 to 9 reports, up to 95% hidden, shared as assumed).
+        least 96% of 95% intervals held their shares in an enumeration of small surveys (uRR, uRAP,
+        uHR and uBD, 2 and 3 values, ε = 1 and 4, 2 to 9 reports, up to 95% hidden, shared as
+        assumed).
     method : {"adjusted", "empirical"}, optional
         The estimate of what devices processed: the one that sums to 1, or the paper's.
 

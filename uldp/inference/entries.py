@@ -26,24 +26,29 @@ def intervals(
 ) -> NDArray[np.float64]:
     """Return an interval for each entry of p.
 
-    For RR, RAPPOR, uRR and uRAP each entry of the estimate is an affine image of a binomial count;
-    so is the interval, of that of Clopper and Pearson (1934). It holds p(x) with at least the
-    probability `confidence`, for every n ≥ 1 and every p. The same is true of the non-sensitive
-    values under uHR and under a block design of one size; under the latter of all values, if all
-    are sensitive or if the sets have one value.
+    For RR and uRR, and by the empirical estimate for RAPPOR and uRAP, each entry is an affine image
+    of a binomial count; so is the interval, of that of Clopper and Pearson (1934). It holds p(x)
+    with at least the probability `confidence`, for every n ≥ 1 and every p. The same is true of the
+    non-sensitive values under uRAP, uHR and a block design of one size; under the latter of all
+    values, if all are sensitive or if the sets have one value.
 
-    The other entries of uHR and of block designs have a score interval: all p(x) with abs(p̂(x) -
-    p(x)) ≤ z σ + c, and p̂(x) itself. Here σ² is the variance at p(x), the largest for any p(X_S)
-    that the revealed values leave possible. Clopper and Pearson's set of these masses may miss the
-    true one with a tenth of the chance 1 - `confidence`, and z leaves the rest (Berger and Boos
-    1994). And c = max(1/2, (z² - 1)/6) h/n, for entries of single reports in an interval of the
-    length h, makes up for counts that are whole numbers and for rare ones, which are skewed.
+    The other entries have a score interval: all p(x) with abs(p̂(x) - p(x)) ≤ z σ + c, and p̂(x)
+    itself. Here σ² is the variance at p(x), the largest for any p(X_S) that the revealed values
+    leave possible. Clopper and Pearson's set of these masses may miss the true one with a tenth of
+    the chance 1 - `confidence`, and z leaves the rest (Berger and Boos 1994). And c = max(1/2,
+    (z² - 1)/6) h/n, for entries of single reports in an interval of the length h, makes up for
+    counts that are whole numbers and for rare ones, which are skewed.
 
-    That is not proved, but enumerated: 1 to 6 sensitive values, 0 to 4 others, ε from 0.1 to 8,
-    p(x) and p(X_S) to the corners; uHR and sets of each size for some n up to 20, many of them up
-    to n = 200, and the default sizes of four small domains up to n = 20.
-    Of 95% intervals at least 94.8% hold p(x) at n = 1 (attained under uHR with 2 sensitive values
-    and another one, ε = 3, p(x) = 0.99, p(X_S) = 1) and at least 95% from n = 2 on.
+    That is not proved, but enumerated. Adjusted: 2 to 4 values, ε from 0.1 to 8, up to 6 reports (4
+    values: 4), p beside each end of an interval; of 95% intervals at least 95.7% hold p(x), fewest
+    from one report under RAPPOR and uRAP with ε = 8, p(x) = 0.0435.
+    On average they are up to a quarter shorter than the exact ones of the empirical estimate where
+    two values are sensitive, and 2% longer where many are (at ε = 8 and n = 100, 14%).
+    Empirical: 1 to 6 sensitive values, 0 to 4 others, ε from 0.1 to 8, p(x) and p(X_S) to the
+    corners; uHR and sets of each size for some n up to 20, many of them up to n = 200, and the
+    default sizes of four small domains up to n = 20. At least 94.8% hold p(x) at n = 1 (attained
+    under uHR with 2 sensitive values and another one, ε = 3, p(x) = 0.99, p(X_S) = 1) and at least
+    95% from n = 2 on.
 
     An interval can reach below 0 or above 1, or lie there altogether: noise does that, and a
     negative estimate says as much about the noise as a positive one.
