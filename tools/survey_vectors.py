@@ -226,7 +226,7 @@ def question(survey: uldp.Survey, name: str, mechanism: Mechanism) -> dict[str, 
 
 def roots_of_variances(tally: uldp.Tally) -> list[float]:
     """Return the standard errors, and 0 where all reports are alike."""
-    return np.nan_to_num(inference.standard_errors(tally)).tolist()
+    return np.nan_to_num(inference.standard_errors(tally, "empirical")).tolist()
 
 
 def survey_vectors(text: str) -> dict[str, Any]:
