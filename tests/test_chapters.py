@@ -96,6 +96,7 @@ DERIVED = [
     "running_time",
     "several_data",
     "several_levels",
+    "shuffled",
     "uldp",
 ]
 """Chapters of three beats, derive, verify, draw; a chapter is added here when it is one."""
@@ -104,8 +105,15 @@ COINS = ["mechanisms"]
 """Chapters whose first shown cell is a mechanism as code that throws coins: a function."""
 
 ALONE = [
+    "asked_again",
+    "audit",
     "half_hour",
+    "lied_to",
+    "privacy_in_practice",
     "quickstart",
+    "respondent",
+    "scale",
+    "which_estimator",
 ]
 """Further chapters whose shown cells run without the folded ones."""
 
