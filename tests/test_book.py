@@ -67,6 +67,28 @@ def extension(name: str) -> Any:
     return importlib.import_module(name)
 
 
+def test_a_page_says_when_its_source_was_committed(tmp_path: Path) -> None:
+    """The last commit counts; without git, or its history, nothing is known."""
+    dates = extension("changed").dates.__wrapped__
+    assert dates(str(tmp_path)) == {}
+
+    def git(*words: str, day: int = 1) -> None:
+        when = f"2026-01-0{day}T12:00:00Z"
+        who = ["-c", "user.name=a", "-c", "user.email=a@localhost", "-c", "commit.gpgsign=false"]
+        dated = os.environ | {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
+        subprocess.run(["git", *who, "-C", tmp_path, *words], check=True, env=dated)
+
+    (tmp_path / "book").mkdir()
+    git("init", "--quiet")
+    for day, name in enumerate(("one", "two", "one"), start=1):
+        (tmp_path / "book" / f"{name}.md").write_text(str(day), encoding="utf-8")
+        git("add", ".")
+        git("commit", "--quiet", "-m", str(day), day=day)
+    assert dates(str(tmp_path)) == {"book/one.md": "2026-01-03", "book/two.md": "2026-01-02"}
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", tmp_path.as_uri(), tmp_path / "new"])
+    assert dates(str(tmp_path / "new")) == {}
+
+
 def test_the_index_names_every_statement_once() -> None:
     pages = "\n".join(
         cell.source
@@ -152,7 +174,7 @@ def test_a_drawing_has_no_colour_that_a_dark_page_does_not_change(notebook: Note
 
 def colors(element: ElementTree.Element) -> set[str]:
     """The colours of an element and all in it but plates and hatches, which lie on them."""
-    if "plate" in element.get("id", "") or element.tag.endswith("pattern"):
+    if element.get("class") == "plate" or element.tag.endswith("pattern"):
         return set()
     own = {
         color for value in element.attrib.values() for color in re.findall(r"#[0-9a-f]{6}", value)
@@ -267,7 +289,7 @@ def test_a_drawing_takes_the_colours_and_the_width_of_the_page() -> None:
     assert "stroke: var(--sensitive); fill: #123456" in wide
     assert 'id="d-wide-a"' in wide
     assert "url(#d-wide-a)" in wide
-    assert 'fill="#1b2430"' in wide
+    assert '<g class="plate"><text fill="#1b2430"' in wide
     assert "metadata" not in wide + narrow
     assert "linecap" not in wide
     assert 'width="685"' in wide

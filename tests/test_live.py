@@ -344,12 +344,12 @@ def test_a_finger_that_scrolls_moves_nothing(browser: Browser, address: str) -> 
     tab.goto(f"{address}/light.html{FEW_PEOPLE}")
     settle(tab)
     plot = tab.locator("div.live[data-part=explorer] .live-plot")
-    plot.evaluate("e => e.scrollIntoView({ block: 'center' })")
+    slider = tab.locator("#live-explorer-epsilon")
     screen = context.new_cdp_session(tab)
-    epsilon = tab.locator("#live-explorer-epsilon")
 
-    def swipe(across: int, down: int) -> str | None:
-        box = plot.bounding_box()
+    def swipe(on: Locator, across: int, down: int) -> str | None:
+        on.evaluate("e => e.scrollIntoView({ block: 'center' })")
+        box = on.bounding_box()
         x, y = box["x"] + box["width"] / 4, box["y"] + box["height"] / 2
         for i in range(11):
             kind = "touchMove" if i else "touchStart"
@@ -358,11 +358,14 @@ def test_a_finger_that_scrolls_moves_nothing(browser: Browser, address: str) -> 
         screen.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         tab.wait_for_timeout(50)
         settle(tab)
-        return epsilon.get_attribute("aria-valuetext")
+        return slider.get_attribute("aria-valuetext")
 
-    first = epsilon.get_attribute("aria-valuetext")
-    assert swipe(0, -150) == first
-    swipe(150, 0)
+    first = slider.get_attribute("aria-valuetext")
+    for on in (plot, slider):
+        before = tab.evaluate("scrollY")
+        assert swipe(on, 0, -150) == first
+        assert tab.evaluate("scrollY") != before
+    swipe(plot, 150, 0)
     tab.wait_for_function(
         "first => ![first, null].includes("
         "document.querySelector('#live-explorer-epsilon').getAttribute('aria-valuetext'))",

@@ -24,6 +24,8 @@ PAGES = sorted(
     if page.parent != BOOK or page.stem in MADE_BY_SPHINX
 )
 WIDTHS = {"desktop": 1280, "phone": 390}
+NARROWEST = 320
+MOST_OFF = 12  # pixels between the room that is kept for a live part and its height
 LARGEST_SHIFT = 0.1  # what is called good by those who defined it
 LOWEST_FIRST_PICTURE = 520  # pixels on a desktop
 PAPER = 784  # 166 mm between the margins of A4, at the scale of tools/print_book.py
@@ -43,6 +45,8 @@ DEFECTS = """
   return {
     "math not typeset": all(".math").filter((e) => !e.querySelector("mjx-container")).map(shown),
     "wrong math": all("mjx-merror").map(shown),
+    "ids that are there twice": all("[id]").map((e) => e.id)
+      .filter((id, i, ids) => ids.indexOf(id) < i),
     "missing images": all("img").filter((i) => !i.naturalWidth).map((i) => i.src),
     "images without alt text": all("img, svg.drawing")
       .filter((i) => !/\\p{L}/u.test(i.alt ?? i.ariaLabel)).map((i) => i.outerHTML.slice(0, 60)),
@@ -218,6 +222,32 @@ def test_a_citation_shows_its_work_to_pointer_and_finger(browser: Browser, addre
     tab.close()
 
 
+MEASURED = """
+() => [...document.querySelectorAll("div.live")].map((e) => [
+  e.dataset.part,
+  e.offsetHeight,
+  parseInt(getComputedStyle(e).getPropertyValue(innerWidth > 600 ? "--wide" : "--narrow")),
+])
+"""
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
+def test_a_live_part_takes_the_room_that_was_kept_for_it(
+    browser: Browser, address: str, width: int
+) -> None:
+    tab = browser.new_page(viewport={"width": width, "height": 900})
+    found = []
+    for page in PAGES:
+        if 'class="live"' in (BOOK / page).read_text(encoding="utf-8"):
+            open_page(tab, f"{address}/{page}")
+            tab.wait_for_function("!document.querySelector('div.live:is([aria-busy], :empty)')")
+            tab.evaluate("document.fonts.ready")
+            found += tab.evaluate(MEASURED)
+    tab.close()
+    assert len(found) > 10
+    assert not [one for one in found if abs(one[1] - one[2]) > MOST_OFF]
+
+
 SHIFTS = """
 window.moved = 0;
 new PerformanceObserver((list) => list.getEntries().forEach((one) => window.moved += one.value))
@@ -291,6 +321,25 @@ def test_the_menu_shows_the_current_chapter(loaded: tuple[Page, list[str]]) -> N
         assert 0 < box["y"] < 900 - box["height"]
 
 
+def test_the_menu_of_a_phone_opens_at_the_current_chapter(browser: Browser, address: str) -> None:
+    tab = browser.new_page(viewport={"width": WIDTHS["phone"], "height": 844})
+    open_page(tab, f"{address}/notebooks/shuffled.html")
+    tab.locator("button.primary-toggle:visible").click()
+    tab.wait_for_timeout(300)
+    box = tab.locator("dialog .menu-part a.current").bounding_box()
+    tab.close()
+    assert box
+    assert 200 < box["y"] < 600
+
+
+def test_nothing_is_wider_than_a_small_phone(loaded: tuple[Page, list[str]]) -> None:
+    tab, _ = loaded
+    tab.emulate_media(media="screen")
+    tab.set_viewport_size({"width": NARROWEST, "height": 900})
+    assert tab.evaluate("document.documentElement.scrollWidth") == NARROWEST
+    assert not tab.evaluate(DEFECTS)["wider than the page"]
+
+
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
 def test_page_is_whole(loaded: tuple[Page, list[str]], width: int) -> None:
     tab, complaints = loaded
@@ -306,6 +355,32 @@ def test_nothing_is_cut_on_paper(loaded: tuple[Page, list[str]]) -> None:
     tab.emulate_media(media="print")
     tab.set_viewport_size({"width": PAPER, "height": 900})
     assert not tab.evaluate(CUT_ON_PAPER)
+
+
+CONTRAST = """
+() => {
+  const shown = (color) => color.match(/\\d+/g).slice(0, 3)
+    .map((part) => part / 255)
+    .map((part) => (part > 0.04045 ? ((part + 0.055) / 1.055) ** 2.4 : part / 12.92));
+  const light = (e) => shown(getComputedStyle(e).color)
+    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  return [...document.querySelectorAll("article :is(p, li, h1, h2, figcaption)")]
+    .map((e) => 1.05 / (light(e) + 0.05));
+}
+"""
+
+
+def test_the_dark_is_printed_as_the_light(browser: Browser, address: str) -> None:
+    """Dark letters on white, from the title on, and the screen is dark again."""
+    tab = browser.new_page(color_scheme="dark")
+    open_page(tab, f"{address}/notebooks/l2_losses.html")
+    tab.evaluate(f"addEventListener('beforeprint', () => {{ window.printed = ({CONTRAST})() }})")
+    tab.pdf()
+    assert min(tab.evaluate("printed")) >= 7
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
+    tab.emulate_media(media="print")
+    assert tab.locator("article h1").bounding_box()["y"] < 100
+    tab.close()
 
 
 @pytest.mark.accessibility

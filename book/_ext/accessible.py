@@ -11,9 +11,11 @@ REPLACED = {
     'role="doc-biblioentry"': 'role="listitem"',
     # The name of folded code is what a reader sees: its first line.
     '<summary aria-label="Toggle hidden content">': "<summary>",
-    # An identifier that every exercise and every solution of a page would share.
+    # Identifiers that all exercises, solutions, statements and proofs of a page would share.
     '<section id="exercise-content">': "<section>",
     '<section id="solution-content">': "<section>",
+    '-content" id="proof-content">': '-content">',
+    '<div class="proof admonition" id="proof">': '<div class="proof admonition of-proof">',
 }
 
 

@@ -21,6 +21,8 @@ from uldp.mechanisms import KINDS
 MODULE = re.compile(r"^```\{module\} ([\w.]+)\n```$", re.M)
 MECHANISMS = "```{mechanisms}\n```\n"
 OF_ALL = ("domain", "epsilon")
+CODE = re.compile(r'(?<=<span class="pre">)[\w.]{10,}(?=</span>)')
+BREAK = re.compile(r"(?<=[a-z]{2})(?=[A-Z])|(?<=\w_)(?=\w)|(?<=\w\.)(?=\w)")
 
 
 def expand(app: Sphinx, page: str, source: list[str]) -> None:
@@ -86,9 +88,18 @@ def skip_field(
     return (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") or None
 
 
+def break_names(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Let a long name in code break at its capitals, dots and underscores."""
+    if "body" in context:
+        context["body"] = CODE.sub(lambda name: BREAK.sub("<wbr/>", name[0]), context["body"])
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect to Sphinx, before numpydoc reads the docstrings."""
     app.connect("source-read", expand)
     app.connect("autodoc-process-docstring", keep_bars, priority=400)
     app.connect("autodoc-skip-member", skip_field)
+    app.connect("html-page-context", break_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

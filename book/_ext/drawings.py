@@ -41,7 +41,10 @@ def variables() -> dict[str, str]:
 
 def of_the_page(element: ElementTree.Element, prefix: str, is_plate: bool = False) -> None:
     """Give an element and all in it the page's colours, and ids of its own."""
-    is_plate = is_plate or element.get("id", "").startswith("plate") or element.tag == HATCH
+    if element.get("id", "").startswith("plate"):
+        del element.attrib["id"]  # several share it
+        element.set("class", "plate")
+    is_plate = is_plate or element.get("class") == "plate" or element.tag == HATCH
     for name, value in element.items():
         if name == "id":
             value = prefix + value

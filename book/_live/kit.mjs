@@ -189,6 +189,9 @@ class Field {
       ? ["input", () => part.move(key, this.#stops()[this.input.value])]
       : ["change", () => this.#take(this.input.value)];
     this.input.addEventListener(event, take);
+    // A finger that turns out to scroll has moved nothing.
+    this.input.addEventListener("pointerdown", () => (this.before = part.state[key]));
+    this.input.addEventListener("pointercancel", () => part.move(key, this.before));
   }
 
   #stops() {
@@ -351,6 +354,7 @@ class Part {
   move(key, value) {
     this.notes = {};
     this.isMoved = true;
+    for (const field of this.fields) field.node.classList.toggle("live-moved", field.key === key);
     this.state[key] = nearest(this.definition.controls[key], value, this.all());
     for (const [other, control] of this.controls) {
       const before = this.state[other];

@@ -1,9 +1,20 @@
-// The menu shows the current chapter, after the theme has restored the place where it was.
-addEventListener("load", () => setTimeout(() => {
-  const menu = document.querySelector(".bd-sidebar-primary")
-  const current = menu?.querySelector(".current.active")?.getBoundingClientRect()
-  if (current) menu.scrollTop += current.top - menu.clientHeight / 2
-}))
+// The menu shows the current chapter, after the theme has restored the place where it was or, on a
+// phone, has opened it.
+const showCurrent = () => setTimeout(() => {
+  const current = document.querySelector(".bd-sidebar-primary .current.active")
+  const menu = current?.closest(".bd-sidebar-primary")
+  if (menu) menu.scrollTop += current.getBoundingClientRect().top - menu.clientHeight / 2
+})
+addEventListener("load", showCurrent)
+document.querySelector(".primary-toggle")?.addEventListener("click", showCurrent)
+
+// Paper is white.
+const { dataset } = document.documentElement
+addEventListener("beforeprint", () => {
+  dataset.onScreen = dataset.theme
+  dataset.theme = "light"
+})
+addEventListener("afterprint", () => { dataset.theme = dataset.onScreen })
 
 // One button opens or hides all code of a page.
 const folds = [...document.querySelectorAll("details.hide")]
