@@ -22,13 +22,10 @@ def dates(folder: str) -> dict[str, str]:
     """Return the date of the last commit of each file, by its path in a folder."""
     git = ["git", "-C", folder]
     log = ["log", "--format=commit %cs", "--name-only", "--relative", "--no-renames"]
-    asked = [
-        [*git, "rev-parse", "--is-shallow-repository"],
-        [*git, *log, "--", "book", "notebooks"],
-    ]
+    asked = [["rev-parse", "--is-shallow-repository"], [*log, "--", "book", "notebooks"]]
     try:
         shallow, text = (
-            subprocess.run(one, capture_output=True, check=True, encoding="utf-8").stdout
+            subprocess.run([*git, *one], capture_output=True, check=True, encoding="utf-8").stdout
             for one in asked
         )
     except (OSError, subprocess.CalledProcessError):
@@ -40,7 +37,7 @@ def dates(folder: str) -> dict[str, str]:
     for line in text.splitlines():
         if commit := COMMIT.match(line):
             date = commit[1]
-        else:
+        elif line:
             found.setdefault(line, date)
     return found
 
