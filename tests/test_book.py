@@ -1,5 +1,6 @@
 """The notebooks as committed, the table of contents, the index and the book's extensions."""
 
+import doctest
 import importlib.util
 import io
 import json
@@ -87,6 +88,19 @@ def test_a_page_says_when_its_source_was_committed(tmp_path: Path) -> None:
     assert dates(str(tmp_path)) == {"book/one.md": "2026-01-03", "book/two.md": "2026-01-02"}
     subprocess.run(["git", "clone", "--quiet", "--depth=1", tmp_path.as_uri(), tmp_path / "new"])
     assert dates(str(tmp_path / "new")) == {}
+
+
+API = sorted((ROOT / "book" / "api").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", API, ids=lambda page: page.stem)
+def test_a_page_of_the_api_begins_with_a_sentence_and_an_example_that_runs(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    first, example = text.split("```{module}")[0].split("```pycon\n")
+    assert first.rstrip().endswith(".")
+    code = doctest.DocTestParser().get_doctest(example.split("```")[0], {}, page.name, None, None)
+    assert code.examples[-1].want
+    assert doctest.DocTestRunner().run(code).failed == 0
 
 
 def test_the_index_names_every_statement_once() -> None:
