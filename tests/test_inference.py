@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -1049,13 +1048,6 @@ def test_a_summary_of_sixty_values_leaves_out_none_and_two_reports_have_errors()
     assert len(lines) == 62
     assert lines[-1] == "2 reports"
     assert "–" not in lines[1]
-
-
-def test_without_pandas_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    table = inference.summary(uldp.Rappor(uldp.Domain(2), 1.0).simulate([1, 1]))
-    with pytest.raises(ModuleNotFoundError, match='package pandas, of the extra "tables"'):
-        table.to_pandas()
 
 
 @pytest.mark.parametrize("sensitive", [[], [0], [0, 1, 2]])

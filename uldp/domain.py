@@ -15,7 +15,6 @@ from collections.abc import (
     Set,
 )
 from functools import cached_property, reduce
-from importlib import import_module
 from itertools import islice, product, repeat
 from math import prod
 from types import MappingProxyType
@@ -26,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, set_fields
+from uldp._numerics.results import needed
 
 __all__ = ["Domain", "Label", "PerValue", "ProductDomain", "Weights"]
 
@@ -137,12 +137,7 @@ class Domain(Frozen):
             If pandas is not installed.
         """
         numbers = checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
-        try:
-            pandas = import_module("pandas")
-        except ModuleNotFoundError as missing:
-            raise ModuleNotFoundError(
-                'Domain.labelled needs the package pandas, of the extra "tables"'
-            ) from missing
+        pandas = needed("pandas", "tables", "Domain.labelled")
         return pandas.Series(numbers, index=self._index(pandas))
 
     def _index(self, pandas: Any, name: str | None = None) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from uldp._numerics import checks
+from uldp._numerics.results import Result
 from uldp.domain import PerValue
 from uldp.law import Law, distribution_over
 from uldp.tallies import Tally, empirical, projected
@@ -26,8 +27,10 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class ChiSquare:
+class ChiSquare(Result):
     """The result of a test.
+
+    It prints, and renders in a notebook; `to_pandas()` returns a data frame of one row.
 
     Attributes
     ----------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from importlib import import_module
 from typing import Any, ClassVar, cast
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics import checks
+from uldp._numerics.results import Result, needed
 from uldp.domain import Domain
 from uldp.inference.covariances import standard_errors
 from uldp.inference.entries import intervals
@@ -27,11 +27,17 @@ OF_BIASED = (
 )
 OF_ADJUSTED = "adjusted: the estimates of all values sum to 1"
 AT_END = 1e-9
+WIDTH, NO_ROWS, ROW = 6.85, 0.9, 0.24
+"""Inches of a drawing: its width, and its height without rows and of each row."""
 
 
 @dataclass(frozen=True, eq=False)
-class EstimateTable:
+class EstimateTable(Result):
     """Estimates with their errors, one row for each value; prints, and renders in a notebook.
+
+    `to_pandas()` returns a data frame. Its index holds the labels, under the name "value", or those
+    of each factor of a product; its columns are "sensitive" (bool), "estimate" or "change",
+    "standard_error", "low" and "high", and those of `further`.
 
     Attributes
     ----------
@@ -70,66 +76,73 @@ class EstimateTable:
 
     _called: ClassVar[str] = "estimate"
 
-    def to_pandas(self) -> Any:
-        """Return all rows as a `pandas.DataFrame`.
+    def plot(self) -> Any:
+        """Draw the rows that are printed, with their intervals; blue ones are sensitive.
 
-        Its index holds the labels, under the name "value", or those of each factor of a product;
-        its columns are "sensitive" (bool), "estimate" or "change", "standard_error", "low" and
-        "high", as shares of 1, and those of `further`.
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Of a figure of its own.
 
         Raises
         ------
         ModuleNotFoundError
-            If pandas is not installed.
+            If matplotlib is not installed.
         """
-        try:
-            pandas = import_module("pandas")
-        except ModuleNotFoundError as missing:
-            raise ModuleNotFoundError(
-                'EstimateTable.to_pandas needs the package pandas, of the extra "tables"'
-            ) from missing
-        columns = {"sensitive": self._is_sensitive} | self._columns
-        return pandas.DataFrame(columns, index=self.domain._index(pandas, self.called))
+        needed("matplotlib", "figures", "EstimateTable.plot")
+        pyplot = import_module("matplotlib.pyplot")
+        ticker = import_module("matplotlib.ticker")
+        names = [label for label, *_ in self._rows()]
+        shown = slice(len(names))
+        heights = np.arange(len(names))
+        size = (WIDTH, NO_ROWS + ROW * len(names))
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+        colors = np.where(self._is_sensitive, "C0", "C1")[shown]
+        ax.hlines(heights, self.low[shown], self.high[shown], colors)
+        ax.scatter(self.estimate[shown], heights, color=colors)
+        ax.set_yticks(heights, names, parse_math=False)
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        ax.xaxis.set_major_formatter(ticker.PercentFormatter(1))
+        about = f"{self._called}, with {100 * self.confidence:g}% intervals"
+        ax.set_xlabel("\n".join([about, *self._notes()]), parse_math=False)
+        return ax
 
     def __repr__(self) -> str:
-        names = [self.called, *self._names]
-        rows = list(self._rows())
-        width = max(len(row[0]) for row in [names, *rows])
+        head, *rows = self._texts()
+        width = max(len(row[0]) for row in [head, *rows])
         lines = [
             f"{label:<{width}}" + "".join(f"{cell:>16}" for cell in cells)
-            for label, *cells in [names, *rows]
+            for label, *cells in [head, *rows]
         ]
-        return "\n".join([*lines, *self._left_out()])
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in [self.called, *self._names])
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n"
-            for row in self._rows()
-        )
-        note = "".join(f"<p>{escape(line)}</p>" for line in self._left_out())
-        table = '<table class="table table-sm">\n'
-        return f"{table}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>{note}"
+        return "\n".join([*lines, *self._notes()])
 
     @property
     def notes(self) -> list[str]:
         """What a reader must know about the rows: remarks, and that tags are not answers."""
         return [*self.remarks, *filter(None, [self.domain.remark])]
 
-    @property
-    def _names(self) -> list[str]:
-        return [
+    def _texts(self) -> list[list[str]]:
+        head = [
+            self.called,
             self._called,
             "standard error",
             f"{100 * self.confidence:g}% from",
             "to",
             *(name.removesuffix("_error") for name in self.further),
         ]
+        return [head, *self._rows()]
 
     @property
-    def _columns(self) -> dict[str, NDArray[np.float64]]:
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {"sensitive": self._is_sensitive, **self._numbers}
+
+    @property
+    def _numbers(self) -> dict[str, NDArray[np.float64]]:
         errors = {"standard_error": self.standard_error, "low": self.low, "high": self.high}
         return {self._called: self.estimate, **errors, **self.further}
+
+    def _index(self, pandas: Any) -> Any:
+        return self.domain._index(pandas, self.called)
 
     @property
     def _is_sensitive(self) -> NDArray[np.bool_]:
@@ -138,7 +151,7 @@ class EstimateTable:
     def _rows(self) -> Iterator[list[str]]:
         """Yield the first rows as texts; a sensitive value has a star."""
         stars = np.where(self._is_sensitive, "*", "")[:MOST_ROWS]
-        shown = zip(self.domain.labels, stars, *self._columns.values(), strict=False)
+        shown = zip(self.domain.labels, stars, *self._numbers.values(), strict=False)
         for label, star, *numbers in shown:
             cells = ["–" if np.isnan(number) else f"{number:.2%}" for number in numbers]
             estimate, error, low, high = numbers[:4]
@@ -149,7 +162,7 @@ class EstimateTable:
                 cells[0] = f"at least {low:.2%}"
             yield [f"{label}{star}", *cells]
 
-    def _left_out(self) -> list[str]:
+    def _notes(self) -> list[str]:
         reports = f"{self.n:,} reports" + ("; * sensitive" if self.domain.sensitive.size else "")
         more = self.domain.size - MOST_ROWS
         lines = [f"... and {more:,} more values"] if more > 0 else []
@@ -230,7 +243,7 @@ def summary(
     Returns
     -------
     EstimateTable
-        It prints, renders in a notebook, and gives a data frame by `EstimateTable.to_pandas`.
+        It prints, renders in a notebook, draws itself and gives a data frame.
     """
     checks.choice(method, "method", METHODS)
     is_linear = method in LINEAR

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.intervals import NUISANCE, exact, score
+from uldp._numerics.results import Result
 from uldp.domain import Domain, Weights, weights_of
 from uldp.inference.covariances import Part, errors_of, known, total_variance
 from uldp.inference.entries import intervals, of_strata
@@ -26,8 +27,10 @@ TOO_FEW_TO_SQUARE = 2
 
 
 @dataclass(frozen=True)
-class Total:
+class Total(Result):
     """An estimate of one number, with its standard error and an interval.
+
+    It prints, and renders in a notebook; `to_pandas()` returns a data frame of one row.
 
     Attributes
     ----------

@@ -8,13 +8,15 @@ that is forced to be a distribution loses less there; how much less depends on t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
+from uldp._numerics.results import Result
 from uldp.beyond.limits import fundamental_limit
 from uldp.domain import Domain, PerValue, Weights
 from uldp.losses import LOSSES, Loss, total_variance
@@ -66,17 +68,39 @@ class Forecast:
     revealed_share: float
 
 
-class Comparison(dict[str, Forecast]):
-    """Forecasts by the name of the mechanism in `uldp.mechanisms.MECHANISMS`; prints as a table."""
+class Comparison(Result, dict[str, Forecast]):
+    """Forecasts by the name of the mechanism in `uldp.mechanisms.MECHANISMS`.
+
+    It prints, and renders in a notebook; `to_pandas()` returns a data frame, a row for each name.
+    """
 
     def __repr__(self) -> str:
-        head = f"{'':<13}{'TV':>9}{'MSE':>11}{'MSE/limit':>11}{'bits':>8}{'revealed':>10}"
-        lines = [
-            f"{name:<13}{f.tv:>9.3g}{f.mse:>11.3g}{f.excess:>11.4g}"
-            f"{f.report_bits:>8}{f.revealed_share:>10.1%}"
+        return "\n".join(
+            f"{name:<13}{tv:>9}{mse:>11}{excess:>11}{bits:>8}{revealed:>10}"
+            for name, tv, mse, excess, bits, revealed in self._texts()
+        )
+
+    @property
+    def _columns(self) -> Mapping[str, Any]:
+        names = [one.name for one in fields(Forecast) if one.name != "mechanism"]
+        return {name: [getattr(one, name) for one in self.values()] for name in names}
+
+    def _index(self, pandas: Any) -> Any:
+        return pandas.Index(self, name="mechanism")
+
+    def _texts(self) -> list[list[str]]:
+        rows = [
+            [
+                name,
+                f"{f.tv:.3g}",
+                f"{f.mse:.3g}",
+                f"{f.excess:.4g}",
+                f"{f.report_bits}",
+                f"{f.revealed_share:.1%}",
+            ]
             for name, f in self.items()
         ]
-        return "\n".join([head, *lines])
+        return [["", "TV", "MSE", "MSE/limit", "bits", "revealed"], *rows]
 
 
 def compare(domain: Domain, epsilon: float, n: int, p: PerValue | None = None) -> Comparison:

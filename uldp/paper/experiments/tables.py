@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from uldp._numerics import checks
+from uldp._numerics.results import needed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -79,12 +79,7 @@ CELLS = Kind(
 
 def extra(package: str) -> ModuleType:
     """Import a package of the extra "experiments"; if it is missing, the error names the extra."""
-    try:
-        return import_module(package)
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            f'uldp.paper.experiments needs the package {missing.name}, of the extra "experiments"'
-        ) from missing
+    return needed(package, "experiments", "uldp.paper.experiments")
 
 
 def tabulate(rows: Iterable[Row], columns: Mapping[str, type]) -> DataFrame:
