@@ -180,7 +180,8 @@ class _Case:
         checks.choice(name, "of", PAPER)
         kind = PAPER[name]
         k = int(rng.integers(2, largest_k + 1))
-        s = int(rng.choice(np.array([1, k, rng.integers(1, k + 1)])))
+        between = rng.integers(1, k + 1, size=4)
+        s = int(rng.choice(np.array([1, k, *between])))
         domain = Domain(k, sensitive=rng.permutation(k)[:s])
         has_theta = issubclass(kind, UtilityOptimizedRappor)
         chosen = {"theta": rng.uniform(0.05, 0.95)} if has_theta and not papers_theta else {}
