@@ -891,7 +891,7 @@ AT_FIRST = {
     "ask": "users",
 }  # fmt: skip
 DRAWN = {"users": "users", "exact": "tv", "private": "suspected"}
-COLUMNS = ("tv", "mse", "excess", "users"), ("own", "other", "revealed", "suspected")
+COLUMNS = ("tv", "mse", "excess", "users"), ("own", "other", "all", "revealed", "suspected")
 
 
 def forecasts(epsilon: float, **at: Any) -> tuple[float, dict[str, dict[str, float]]]:
@@ -910,6 +910,8 @@ def forecasts(epsilon: float, **at: Any) -> tuple[float, dict[str, dict[str, flo
             p[value] = SHARE
             errors.append(math.sqrt(law.decoder.variances(p)[value] / people))
         revealed = forecast.revealed_share if s < k else math.nan
+        in_S = (np.arange(k) < s) * 1.0
+        together = uldp.losses.total_variance(law, in_S, method="adjusted")
         hidden = math.nan if name == "no privacy" else 1 - revealed
         found[name] = {
             "users": uldp.survey.choosing.users_needed(law, "l1", 2 * at["target"]),
@@ -918,6 +920,7 @@ def forecasts(epsilon: float, **at: Any) -> tuple[float, dict[str, dict[str, flo
             "excess": forecast.mse / limit,
             "own": errors[0],
             "other": errors[1] if s < k else math.nan,
+            "all": math.sqrt(together / people) if s < k else math.nan,
             "revealed": revealed,
             "suspected": at["belief"] / (at["belief"] + (1 - at["belief"]) * hidden),
         }

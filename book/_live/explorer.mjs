@@ -1,7 +1,8 @@
 // The explorer: how many people a survey needs, how exact it is, and how private.
 
 import {
-  believed, entryVariance, revealedShare, saddle, suspicion, usersNeeded, worstLoss,
+  believed, entryVariance, revealedShare, saddle, suspicion, usersNeeded, varianceOfAll,
+  worstLoss,
 } from "./model.mjs";
 import {
   EPSILONS, PEOPLE, PLAIN, Panel, alongEpsilon, bold, choice, element, fewLetters, geometric, heads,
@@ -66,6 +67,8 @@ const QUANTITIES = {
   excess: [(one, at) => mseOf(one, at) / limitOf(at), written],
   own: [(one, at) => error(one, 0, at), percent],
   other: [(one, at) => (at.s < at.k ? error(one, at.k - 1, at) : NaN), percent],
+  all: [({ question }, { k, s, people }) =>
+    (s < k ? Math.sqrt(varianceOfAll(question, s) / people) : NaN), percent],
   revealed: [shareOf, percent],
   suspected: [suspectedAfter, percent],
 };
@@ -126,11 +129,12 @@ function tables(state, found, limit) {
       rows(["tv", "mse", "excess", "users"]),
     ),
     table(
-      `Standard error of one answer's share where ${inPercent(SHARE)} give it, how often an ` +
-        "answer that is not sensitive is revealed, and what the suspicion that an answer is " +
-        `sensitive, ${inPercent(belief)} before, becomes if the report reveals nothing.`,
-      ["", "error, sensitive", "error, other", "revealed", "suspicion"],
-      rows(["own", "other", "revealed", "suspected"]),
+      `Standard error of one answer's share where ${inPercent(SHARE)} give it, at most that of all ` +
+        "sensitive answers together, how often an answer that is not sensitive is revealed, and " +
+        `what the suspicion that an answer is sensitive, ${inPercent(belief)} before, becomes if ` +
+        "the report reveals nothing.",
+      ["", "error, sensitive", "error, other", "all sensitive", "revealed", "suspicion"],
+      rows(["own", "other", "all", "revealed", "suspected"]),
     ),
   ];
 }

@@ -547,6 +547,37 @@ export function entryVariance(question, value, share) {
   return decoderOf(question).varianceAt(isSensitive, share, ofClass);
 }
 
+/**
+ * The largest n times the variance of the share of the first s values together, which are those that
+ * the survey protects, in the estimate that is adjusted to sum to 1. With T the share it is
+ * c + b T - T².
+ */
+export function varianceOfAll(question, s) {
+  const [constant, slope] = squaresOfAll(question, s);
+  const share = Math.min(Math.max(slope / 2, 0), 1);
+  return constant + slope * share - share ** 2;
+}
+
+function squaresOfAll(question, s) {
+  const { size, mechanism, sensitiveValues } = question;
+  if (sensitiveValues.length === size) {
+    const [{ other, notOther, gain }] = supportLaws(question, size);
+    if (mechanism !== "RR") return [(s * (1 - s / size) * other * notOther) / gain ** 2, 1];
+    return [(s * other * (1 - s * other)) / gain ** 2, (1 - 2 * s * other) / gain];
+  }
+  let ofOthers = 1 / revealedShare(question) - 1;
+  let own = 1;
+  if (mechanism === "uBD") {
+    const laws = blockLawsOf(question, s);
+    const weights = blockWeights(laws, s, size - s, bestMass(laws, s, size - s));
+    const ofSets = laws.map(({ weight }, i) => weight * (1 - weights.foreign[i]) ** 2);
+    own = total(ofSets);
+    ofOthers = total(ofSets.map((square, i) => square * laws[i].hidden)) +
+      weights.revealed * weights.ownRevealed ** 2;
+  }
+  return [ofOthers, own - ofOthers];
+}
+
 /** The "l1" or "l2" loss of one user where it is largest; that of n is smaller by √n or n. */
 export const worstLoss = (question, loss) =>
   lossesWithin(question, worstMass(question, loss), 1)[loss];
