@@ -45,7 +45,11 @@ def texts(notebook: NotebookNode) -> list[str]:
     return [
         *(cell.source for cell in notebook.cells),
         *(output.text for output in outputs(notebook) if output.output_type == "stream"),
-        *(re.sub(r"<[^>]*>", " ", value) if "svg" in mime else str(value) for mime, value in data),
+        *(
+            re.sub(r"<[^>]*>", " ", value) if "svg" in mime else str(value)
+            for mime, value in data
+            if mime != "image/png"
+        ),
     ]
 
 
@@ -150,6 +154,25 @@ def test_every_image_is_described_in_words(notebook: NotebookNode) -> None:
         if any(mime.startswith("image/") for mime in mimes):
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
             assert alt.strip(), f"no alt text for the image drawn by:\n{cell.source}"
+
+
+def test_a_drawing_is_stored_as_a_small_png_too(notebook: NotebookNode) -> None:
+    """Editors show no SVG before a notebook is trusted."""
+    drawings = [one.data for one in outputs(notebook) if "image/svg+xml" in one.get("data", {})]
+    assert all(1_000 < len(data.get("image/png", "")) < 100_000 for data in drawings)
+
+
+def test_formulas_are_read_without_the_macros_of_the_book(notebook: NotebookNode) -> None:
+    """Editors do not know them."""
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    macros = settings["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
+    used = re.compile(rf"(?<!\\)\\(?:{'|'.join(macros)})(?![A-Za-z])")
+    captions = [cell.metadata.get("mystnb", {}).get("figure", {}) for cell in notebook.cells]
+    formulas = [cell.source for cell in notebook.cells] + [c.get("caption", "") for c in captions]
+    formulas += [
+        one.data["text/latex"] for one in outputs(notebook) if "text/latex" in one.get("data", {})
+    ]
+    assert [found for text in formulas for found in used.findall(text)] == []
 
 
 @pytest.fixture(scope="module")
