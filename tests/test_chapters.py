@@ -95,12 +95,9 @@ DERIVED = [
     "revealing",
     "running_time",
     "several_data",
-<<<<<<< HEAD
     "several_levels",
     "shuffled",
-=======
     "totals",
->>>>>>> f2dcdd9 (A chapter on the adjusted estimate and the least variance of a share)
     "uldp",
 ]
 """Chapters of three beats, derive, verify, draw; a chapter is added here when it is one."""
