@@ -1,8 +1,9 @@
 """Which mechanism to use: what each will lose, send and reveal, before anybody is asked.
 
-All losses are those of the empirical estimate. It need not be a distribution: a forecast TV above
-1, which no two distributions have, says that at so small an n the estimate is mostly noise. One
-that is forced to be a distribution loses less there; how much less depends on the data.
+All losses are those of the empirical estimate, and the standard errors of totals those of the
+adjusted one, as `inference.total` has it. An estimate need not be a distribution: a forecast TV
+above 1, which no two distributions have, says that at so small an n the estimate is mostly noise.
+One that is forced to be a distribution loses less there; how much less depends on the data.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def users_needed(
         The mechanism.
     loss : {"l1", "l2", "tv", "mse", "standard_error"}
         The l1 loss, or half of it, the TV, by the central limit theorem; the squared l2 loss, which
-        is the MSE, exact for every n; or the standard error of Σ weights(x) p̂(x), exact too.
+        is the MSE, exact for every n; or the standard error of Σ weights(x) p(x), exact too.
     target : float
         Above 0.
     p : (k,) array_like or mapping of label to float, optional
@@ -195,7 +196,7 @@ def epsilon_needed(
         The number of users.
     loss : {"l1", "l2", "tv", "mse", "standard_error"}
         The l1 loss, or half of it, the TV, by the central limit theorem; the squared l2 loss, which
-        is the MSE; or the standard error of Σ weights(x) p̂(x).
+        is the MSE; or the standard error of Σ weights(x) p(x).
     target : float
         Above 0.
     p : (k,) array_like or mapping of label to float, optional
