@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -100,27 +98,6 @@ def random_domain(
     return uldp.Domain(k, sensitive=rng.permutation(k)[:s])
 
 
-def design_matrix(s: int, nu: int, E: float, weights: Sequence[float]) -> NDArray[Any]:
-    """Return the matrix of a block design, with E = e^ε and weights of the sizes 0, ..., s.
-
-    The columns are the sets, size by size, then the values of X_N. Sizes of weight 0 are left out.
-    """
-    columns = []
-    for d, weight in enumerate(weights):
-        for chosen in combinations(range(s), d) if weight else ():
-            column = np.full(s + nu, weight * s / (comb(s, d) * (d * E + s - d)))
-            column[list(chosen)] *= E
-            columns.append(column)
-    sets = np.array(columns).T
-    revealed = np.vstack([np.zeros((s, nu)), np.diag(1 - sets[s:].sum(axis=1))])
-    return np.hstack([sets, revealed])
-
-
-def random_mixture(rng: np.random.Generator, s: int) -> NDArray[Any]:
-    """Draw weights of the sizes 0, ..., s of a block design, of which that of 0 is 0."""
-    return np.append(0, rng.dirichlet(np.full(s, 0.6)))
-
-
 def uniform_within(s: int, nu: int, mass: float) -> NDArray[Any]:
     """Return the distribution of this mass on X_S that is uniform within X_S and within X_N."""
     return np.append(np.full(s, mass / s), np.full(nu, (1 - mass) / nu))
@@ -146,19 +123,6 @@ def fisher_information(Q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
     slopes = basis.T @ Q
     information: NDArray[Any] = (slopes / (p @ Q)) @ slopes.T
     return information
-
-
-def design_information(
-    s: int, nu: int, E: float, weights: NDArray[Any], mass: float
-) -> tuple[float, float, float]:
-    """Return J_S, J_N and J_T of a block design, with weights of the sizes 0, ..., s."""
-    d = np.arange(s + 1)
-    mu = s / (d * E + s - d)
-    m = mass + mu * (1 - mass)
-    J_S = weights @ (mu**2 * (E - 1) ** 2 * d * (s - d) / (s * max(s - 1, 1) * m))
-    J_N = weights @ (1 - mu) * nu / (1 - mass)
-    J_T = weights @ ((1 - mu) / m) / (1 - mass) / (1 / s + 1 / nu)
-    return float(J_S), float(J_N), float(J_T)
 
 
 def exact(rows: Iterable[Iterable[Any]]) -> np.ndarray[Any, Any]:

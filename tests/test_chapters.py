@@ -72,14 +72,17 @@ def test_a_picture_comes_before_the_second_section(chapter):
 
 DERIVED = [
     "attributes",
+    "block_design",
     "estimators",
     "experiment_figures",
     "experiments",
+    "fundamental_limit",
     "l1_losses",
     "l1_proofs",
     "l1_worst_case",
     "l2_losses",
     "ldp_price",
+    "limit_distance",
     "mechanisms",
     "mixing",
     "optimal_theta",

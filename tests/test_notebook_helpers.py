@@ -137,30 +137,15 @@ def test_visits_fall_off_with_the_distance_from_home(helpers: ModuleType) -> Non
     assert odds == pytest.approx(np.exp(0.405 - 0.445))
 
 
-def test_the_matrix_of_a_design_is_that_of_the_package(helpers: ModuleType) -> None:
-    weights = [0.25, 0.75]
-    design = UtilityOptimizedBlockDesign(Domain(5, range(3)), 1.0, {1: 0.25, 2: 0.75})
-    Q = helpers.design_matrix(3, 2, np.e, [0, *weights, 0])
-    np.testing.assert_allclose(Q, design.transition_matrix(), atol=1e-15)
-    np.testing.assert_allclose(Q.sum(axis=1), 1)
-
-
-def test_the_information_of_a_design_is_that_of_its_matrix(helpers: ModuleType) -> None:
-    weights, mass = np.array([0.1, 0.3, 0.4, 0.2]), 0.3
-    p = helpers.uniform_within(3, 4, mass)
-    assert p.tolist() == pytest.approx([0.1] * 3 + [0.175] * 4)
-    Q = helpers.design_matrix(3, 4, 2.5, weights)
-    J_S, J_N, J_T = helpers.design_information(3, 4, 2.5, weights, mass)
-    stated = sorted([J_S] * 2 + [J_N] * 3 + [J_T])
-    np.testing.assert_allclose(np.linalg.eigvalsh(helpers.fisher_information(Q, p)), stated)
-
-
-def test_a_random_mixture_has_no_empty_sets(helpers: ModuleType) -> None:
-    weights = helpers.random_mixture(np.random.default_rng(1), 4)
-    assert weights.shape == (5,)
-    assert weights[0] == 0
-    assert (weights[1:] > 0).all()
-    assert weights.sum() == pytest.approx(1)
+def test_the_information_bounds_the_loss_of_a_design_where_its_estimate_is_best(
+    helpers: ModuleType,
+) -> None:
+    design = UtilityOptimizedBlockDesign(Domain(7, range(4)), 2.0, {1: 0.5, 2: 0.5})
+    mass = design.decoder.mass
+    p = helpers.uniform_within(4, 3, mass)
+    assert p.tolist() == pytest.approx([mass / 4] * 4 + [(1 - mass) / 3] * 3)
+    information = helpers.fisher_information(design.transition_matrix(), p)
+    assert np.trace(np.linalg.inv(information)) == pytest.approx(design.l2_loss(p, 1))
 
 
 def test_exact_matrices_are_read_from_texts_and_numbers(helpers: ModuleType) -> None:
