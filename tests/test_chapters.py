@@ -105,6 +105,9 @@ DERIVED = [
 ]
 """Chapters of three beats, derive, verify, draw; a chapter is added here when it is one."""
 
+SHORT = ["as_people_run_them"]
+"""Pages that derive nothing, with cells and captions as short."""
+
 COINS = ["mechanisms"]
 """Chapters whose first shown cell is a mechanism as code that throws coins: a function."""
 
@@ -141,7 +144,7 @@ def names(some: list[dict], context: type[ast.expr_context]) -> set[str]:
     return {node.id for node in nodes if isinstance(node.ctx, context)}
 
 
-@pytest.mark.parametrize("name", [*DERIVED, *ALONE])
+@pytest.mark.parametrize("name", [*DERIVED, *SHORT, *ALONE])
 def test_shown_cells_run_by_themselves(name, monkeypatch):
     """In order and in one namespace, without the folded ones, which take none of their names."""
     shown, solutions, folds = code(name)
@@ -153,7 +156,7 @@ def test_shown_cells_run_by_themselves(name, monkeypatch):
     assert names(folds, ast.Store).isdisjoint(names(shown, ast.Load))
 
 
-@pytest.mark.parametrize("name", DERIVED)
+@pytest.mark.parametrize("name", [*DERIVED, *SHORT])
 def test_a_derivation_is_short_and_plain(name):
     """No function of its own, but for coins, and no name put together from parts."""
     for number, cell in enumerate(code(name)[0]):
@@ -166,7 +169,7 @@ def test_a_derivation_is_short_and_plain(name):
         assert not [key for key in keys if isinstance(key, ast.JoinedStr)]
 
 
-@pytest.mark.parametrize("name", DERIVED)
+@pytest.mark.parametrize("name", [*DERIVED, *SHORT])
 def test_captions_are_short(name):
     for cell in code(name)[2]:
         caption = cell["metadata"]["mystnb"].get("figure", {}).get("caption", "")
