@@ -71,6 +71,7 @@ def test_a_picture_comes_before_the_second_section(chapter):
 
 
 DERIVED = [
+    "asked_again",
     "attributes",
     "block_design",
     "estimators",
@@ -112,7 +113,6 @@ COINS = ["mechanisms"]
 """Chapters whose first shown cell is a mechanism as code that throws coins: a function."""
 
 ALONE = [
-    "asked_again",
     "audit",
     "half_hour",
     "lied_to",
