@@ -13,6 +13,7 @@ from drawn import lines, looks, names
 from fontTools.ttLib import TTFont
 from matplotlib import font_manager
 from matplotlib.collections import PatchCollection
+from matplotlib.text import Text
 from matplotlib.textpath import TextPath
 
 import uldp
@@ -108,8 +109,10 @@ def test_names_stand_beside_the_ends_of_their_lines_and_none_overlaps_another() 
         (ax,) = figures.curves({"": panel}, "x", "y", names=end, log="", level=4)
         ax.figure.canvas.draw()
         assert names(ax) == list("abcde")
-        boxes = [text.get_window_extent() for text in ax.texts]
+        boxes = [Text.get_window_extent(text) for text in ax.texts]
         assert all(ax.figure.bbox.contains(*corner) for b in boxes for corner in (b.min, b.max))
+        led = [text.arrow_patch.get_visible() for text in ax.texts]
+        assert led == [True, True, False, True, True]
         places = np.array([(box.y0 + box.y1) / 2 for box in boxes])
         ends = [ax.transData.transform(line.get_xydata()[at])[1] for line in ax.lines[1:]]
         assert (np.diff(places) >= SPACING * ax.figure.dpi / 72 - 0.01).all()

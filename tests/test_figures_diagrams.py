@@ -206,6 +206,8 @@ def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
         ["", "1/2", "1/2", ""],
         ["", "", "1/2", "1/2"],
     ]
+    titles = [ax.get_title("left") for ax in (processing, uldp, whole)]
+    assert titles == ["who mixes reports up", "ULDP mechanism", "one-sided mechanism"]
 
 
 def test_floats_have_two_digits() -> None:

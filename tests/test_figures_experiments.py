@@ -70,6 +70,8 @@ def test_the_empirical_estimate_has_its_own_scale_and_the_others_share_one() -> 
     estimators = ["empirical", "threshold", "em", "mle"]
     table = [*BY_EPSILON, *others]
     axes = experiment_figures.losses_by_epsilon(frame(table), "tv", ["census"], estimators)
+    titles = [ax.get_title("left") for ax in axes]
+    assert titles == ["empirical", "threshold", "EM", "maximum likelihood"]
     empirical, *bounded = (ax.get_ylim() for ax in axes)
     assert len(set(bounded)) == 1
     assert bounded[0] != empirical

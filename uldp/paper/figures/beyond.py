@@ -56,7 +56,7 @@ def saddle_points(panels: Mapping[str, Surface]) -> NDArray[Any]:
     for ax, (title, surface) in zip(axes, panels.items(), strict=True):
         theta, mass, losses = map(np.asarray, (surface.theta, surface.mass, surface.losses))
         levels = losses.min() * np.geomspace(1.001, losses.max() / losses.min(), 22)
-        ax.contour(theta, mass, losses, levels=levels, colors=style.GRID, linewidths=0.8)
+        ax.contour(theta, mass, losses, levels=levels, colors=style.FAINT, linewidths=0.8)
         ax.grid(visible=False)
         lines = (theta[losses.argmin(axis=1)], mass), (theta, mass[losses.argmax(axis=0)])
         for line, (label, look) in zip(lines, looks.items(), strict=True):

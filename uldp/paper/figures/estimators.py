@@ -95,7 +95,7 @@ def losses_by_estimator(
 ) -> NDArray[Any]:
     """Draw mean losses of estimators in rows, a panel for each mechanism, on a logarithmic axis.
 
-    A line joins the losses at one ε, of up to three from light to dark; the least has a large dot.
+    Losses at one ε, of up to three, have one shade, from light to dark; the least has a large dot.
 
     Parameters
     ----------
@@ -148,7 +148,6 @@ def _draw_rows(
     """Draw the losses of estimators at one ε, in rows; an arrow is beyond the axis."""
     rows = np.arange(means.size)
     within = means < highest
-    ax.plot(np.minimum(means, highest), rows, color=shade, linewidth=0.9)
     ax.hlines(rows[within], *(means + 2 * np.outer((-1, 1), errors))[:, within], color=shade)
     ax.plot(means[within], rows[within], **style.DOTS, color=shade)
     ax.plot(means.min(), means.argmin(), "o", color=shade, markersize=9)

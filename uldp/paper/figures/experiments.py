@@ -26,7 +26,8 @@ __all__ = ["Loss", "gains", "losses_by_attributes", "losses_by_epsilon", "losses
 
 Loss = Literal["tv", "mse"]
 
-LABELS: dict[Loss, str] = {"tv": "TV", "mse": "MSE"}
+LABELS: dict[Loss, str] = {"tv": "share estimated wrongly (TV)", "mse": "squared error (MSE)"}
+TITLES = {"em": "EM", "mle": "maximum likelihood", "norm_sub": "Norm-Sub"}
 LOOKS_OF_KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
 MIXED = "empirical and no privacy: lines forecast, dots measured · all others: measured"
 MEASURED = "no privacy: forecast · all others: measured"
@@ -64,9 +65,9 @@ def gains(
         kinds=kinds,
         height=3.9,
     )
-    for ax, title in zip(axes, panels, strict=True):
+    for ax, name in zip(axes, panels, strict=True):
         ax.axhspan(*claimed, color=style.TINT[style.ACCENT], zorder=0)
-        ax.axvline(ends[title], color=style.FAINT, linewidth=3, zorder=0)
+        ax.axvline(ends[name], color=style.FAINT, linewidth=3, zorder=0)
         ax.axhline(1, color=style.MUTED, linewidth=1)
         corner = ax.get_xlim()[0] * 1.1, claimed[1] * 0.93
         style.write(ax, corner, claimed_label, ha="left", va="top", size=10)
@@ -113,8 +114,8 @@ def losses_by_sensitive(
     each of the data: the columns are ε = 0.1 and ε = ln k.
     """
     panels: dict[str, DataFrame] = {}
-    for title, rows in _by_estimator(table, data, estimators).items():
-        panels |= _by_budget(rows, title)
+    for name, rows in _by_estimator(table, data, estimators).items():
+        panels |= _by_budget(rows, name)
     return _draw(panels, loss, "sensitive", "number of sensitive values", columns=2)
 
 
@@ -125,11 +126,16 @@ def losses_by_attributes(table: DataFrame, loss: Loss, estimator: str) -> NDArra
     """
     # Beyond four attributes, each has two categories.
     table = table.assign(attributes=4 + np.log2(table["k"] / FOUR_ATTRIBUTES))
-    panels = _by_budget(_select(table, estimator), estimator)
+    panels = _by_budget(_select(table, estimator), _title(estimator))
     axes = _draw(panels, loss, "attributes", "number of attributes", "y")
     for ax in axes:
         ax.set_xticks(sorted(table["attributes"].unique()))
     return axes
+
+
+def _title(estimator: str) -> str:
+    """Return the name of an estimator as a text has it."""
+    return TITLES.get(estimator, estimator)
 
 
 def _by_estimator(
@@ -137,19 +143,19 @@ def _by_estimator(
 ) -> dict[str, DataFrame]:
     """Return the rows of a panel for each estimator on each of the data, by its title."""
     return {
-        name if len(data) == 1 else f"{where}, {name}": _select(table, name, where)
+        _title(name) if len(data) == 1 else f"{where}, {_title(name)}": _select(table, name, where)
         for name in estimators
         for where in data
     }
 
 
-def _by_budget(rows: DataFrame, title: str) -> dict[str, DataFrame]:
+def _by_budget(rows: DataFrame, name: str) -> dict[str, DataFrame]:
     """Return the rows of a panel for each ε, by its title."""
     panels = {}
     for epsilon in np.unique(rows["epsilon"].dropna()):
         at_ln_k = np.isclose(epsilon, np.log(rows["k"])).all()
         budget = "ε = ln k" if at_ln_k else f"ε = {epsilon:g}"
-        panels[f"{title}, {budget}"] = rows[rows["epsilon"].isin([epsilon, np.nan])]
+        panels[f"{name}, {budget}"] = rows[rows["epsilon"].isin([epsilon, np.nan])]
     return panels
 
 
@@ -179,7 +185,7 @@ def _draw(
     The vertical axis is one for the empirical estimate, whose losses have no bound, and one for
     the others.
     """
-    drawn = {title.replace("_", " "): dict(_curves(of, x, loss)) for title, of in panels.items()}
+    drawn = {name: dict(_curves(of, x, loss)) for name, of in panels.items()}
     rows = -(-len(panels) // columns) if columns else 1
     axes = style.curves(
         drawn,
@@ -192,7 +198,7 @@ def _draw(
         sharey=False,
         height=0.9 + 2.3 * rows,
     )
-    of_empirical = ["empirical" in title for title in drawn]
+    of_empirical = ["empirical" in name for name in drawn]
     if not all(of_empirical):
         style.note(axes, MIXED if any(of_empirical) else MEASURED)
     for empirical in (True, False):

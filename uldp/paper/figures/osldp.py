@@ -60,5 +60,5 @@ def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> 
     style.draw_matrix(left, parts.uldp, (in_S, parts.protected), (inputs, middle), top=True)
     style.draw_matrix(product, matrix, (in_S, in_P), (inputs, outputs), top=True)
     for ax, name in zip(panels[1:], NAMES, strict=True):
-        ax.set_xlabel(name)
+        ax.set_title(name)
     return panels.reshape(2, 2)

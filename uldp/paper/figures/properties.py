@@ -71,7 +71,7 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
                 label, place, (6, -5), textcoords="offset points", va="top", annotation_clip=False
             )
         ax.set(title=title, aspect="equal", xlim=(0, 1), ylim=(0, 1))
-    style.name_axes(axes, "a", "b")
+    style.name_axes(axes, "a: how often 1 reports 1", "b: how often 0 does, if not revealed")
     return axes
 
 

@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
-from matplotlib.text import Annotation
+from matplotlib.text import Annotation, Text
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
@@ -72,6 +72,12 @@ WIDE = 6.85
 NARROW = 3.5
 SIZE = 9.6
 SPACING = 1.15 * SIZE
+BESIDE, LED = 4, 16
+"""Points between the end of a line and its name, without and with a leader."""
+
+UNLED = 0.4 * SIZE
+"""How far up or down a name may stand without a leader."""
+
 WHITE: Look = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
 
 for _cut in ("Regular", "Italic", "Bold"):
@@ -230,7 +236,10 @@ def picture(where: Axes | Sequence[Axes] | NDArray[Any]) -> Picture:
 
 
 def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> None:
-    """Set names beside the ends of their lines, as near as they can be without overlapping."""
+    """Set names beside the ends of their lines, as near as they can be without overlapping.
+
+    What stands farther off has a leader.
+    """
     for end in ("start", "end"):
         placed = []
         for name, line, at in names:
@@ -251,7 +260,11 @@ def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> No
         apart = np.maximum(apart, ax.bbox.y0 * pixel + room)
         for (point, name), moved, height in zip(placed, apart, heights, strict=True):
             name.xy = tuple(ax.transData.inverted().transform(point))
-            name.set_position((4 if end == "end" else -4, moved - height))
+            is_led = abs(moved - height) > UNLED
+            beside = LED if is_led else BESIDE
+            name.set_position((beside if end == "end" else -beside, moved - height))
+            assert name.arrow_patch
+            name.arrow_patch.set_visible(is_led)
 
 
 def readable(color: Any) -> Any:
@@ -280,6 +293,14 @@ def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
                     ha="left" if at == "end" else "right",
                     va="center",
                     annotation_clip=False,
+                    arrowprops={
+                        "arrowstyle": "-",
+                        "color": line.get_color(),
+                        "linewidth": 0.7,
+                        "relpos": (0 if at == "end" else 1, 0.5),
+                        "shrinkA": 1,
+                        "shrinkB": 1,
+                    },
                 )
                 own.append((name, line, at))
         figure.names = [*figure.names, *own]
@@ -289,12 +310,12 @@ def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
 
 def _make_room(ax: Axes, names: Sequence[tuple[Annotation, Line2D, End]]) -> None:
     """Begin the horizontal axis farther left, with room for names even where it is narrow."""
-    inches = max(name.get_window_extent().width for name, *_ in names) / ax.figure.dpi
+    inches = max(Text.get_window_extent(name).width for name, *_ in names) / ax.figure.dpi
     start = min(np.asarray(line.get_xdata()).min() for _, line, _ in names)
     ticks = ax.get_xticks()
     scale = ax.xaxis.get_transform()
     low, high = scale.transform([start, ax.get_xlim()[1]])
-    share = (inches + 0.1) / (NARROW - 0.8)
+    share = (inches + 0.25) / (NARROW - 0.8)
     # The names take this share of the whole axis, of which low to high are the rest.
     left = scale.inverted().transform([low - share / (1 - share) * (high - low)])[0]
     ax.set_xlim(left=left)
