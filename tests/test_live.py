@@ -1045,10 +1045,11 @@ def test_a_link_to_the_explorer_keeps_any_number_of_sensitive_answers(opened: An
 def test_the_picture_of_the_explorer_shows_the_same_numbers(opened: Any) -> None:
     tab, _ = opened
     found = show(tab, "explorer")[0]["found"]
-    for name, needed, own, other, suspicion in stored("explorer", "explorer-check"):
+    for name, needed, own, other, together, suspicion in stored("explorer", "explorer-check"):
         forecast = found[name]
         assert needed == f"{forecast['users']:,}"
-        assert (own, other) == (f"{forecast['own']:.2%}", f"{forecast['other']:.2%}")
+        errors = tuple(f"{forecast[key]:.2%}" for key in ("own", "other", "all"))
+        assert (own, other, together) == errors
         assert suspicion == ("–" if name == "no privacy" else f"{forecast['suspected']:.1%}")
 
 
