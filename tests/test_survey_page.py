@@ -1340,7 +1340,7 @@ def test_what_the_book_shows_runs_as_it_stands(tmp_path, monkeypatch):
         seen += [*commands, *(name for _, name in servers)]
     assert len(seen) == 9
     assert shown["tally"].n == 1_000
-    assert set(shown["changes"]) == {"north", "south"}
+    assert set(shown["changes"]) == {"north", "south", "all"}
 
 
 def serve(program: str, port: int, name: str) -> None:
