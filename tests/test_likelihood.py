@@ -14,6 +14,7 @@ import uldp
 from uldp import likelihood
 from uldp._numerics import ascent, passes
 from uldp._numerics.packed import PackedSets
+from uldp.law import LINEAR
 from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood, water_filling
 from uldp.paper.datasets import census
 from uldp.tallies import METHODS
@@ -205,7 +206,7 @@ def test_water_filling():
         assert p.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("method", METHODS[1:])
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in LINEAR])
 def test_estimates_are_distributions_at_the_smallest_and_largest_level(make, method):
     for domain, epsilon in itertools.product((uldp.Domain(1, [0]), DOMAIN), (1e-9, 1e-6, 300.0)):
         mechanism = make(domain, epsilon)
