@@ -33,7 +33,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage fuzz lint paper same few stored-book notebooks dist alone clean
+.PHONY: help book pdf test accessibility coverage evaluate fuzz lint paper same few stored-book notebooks dist alone clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -73,6 +73,9 @@ few: ## Compare the paper's notebooks with few packages: the first in requiremen
 	$(FEW) -m pytest $(COMPARED) $(filter-out $(EXPERIMENTS),$(PAPER:=.ipynb))
 	$(FEW) -m pip install --quiet --disable-pip-version-check -c constraints.txt $(call PARAGRAPH,3)
 	$(FEW) -m pytest $(COMPARED) $(EXPERIMENTS)
+
+evaluate: $(INSTALLED) ## Run the quick form of all claims on the paper, and print a table of them
+	$(BIN)/python tools/evaluate.py
 
 fuzz: $(INSTALLED) ## Give 100,000 changed files and messages to Python and the client; time draws by class
 	$(BIN)/python tests/fuzz.py

@@ -210,3 +210,11 @@ def test_the_printed_book_and_the_style_find_the_index() -> None:
     title = re.findall(r"^# (.*)$", INDEX, re.M)[0]
     for path in ("tools/print_book.py", "book/_static/book.css"):
         assert f"#{make_id(title)}" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_evaluators_see_every_statement() -> None:
+    """`make evaluate` finds the chapter of each row with a label; the notation is no chapter."""
+    evaluate = module_at("tools/evaluate.py")
+    found = evaluate.ROW.findall(INDEX)
+    assert len(found) == len([row for row in INDEX.splitlines() if "`" in row and row[0] == "|"])
+    assert [label for _, label in found if not evaluate.home(label)] == ["ch-notation"]
