@@ -509,6 +509,7 @@ def test_theorem_1_on_random_laws_and_estimates():
             assert terms.first == pytest.approx(np.abs(r - law.r).sum())
             assert terms.second == pytest.approx(np.abs(r[base.size :]) @ distances)
             assert terms.loss <= terms.first + terms.second + 1e-14
+            assert terms.loss <= terms.first + law.r[base.size :] @ distances + 1e-14
             assert terms.second <= result.second_term_bound
             assert result.p.sum() == pytest.approx(r.sum())
             assert signs or result.p.min() >= 0
