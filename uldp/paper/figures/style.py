@@ -238,7 +238,7 @@ def picture(where: Axes | Sequence[Axes] | NDArray[Any]) -> Picture:
 def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> None:
     """Set names beside the ends of their lines, as near as they can be without overlapping.
 
-    What stands farther off has a leader.
+    If one stands farther off, all have leaders.
     """
     for end in ("start", "end"):
         placed = []
@@ -258,10 +258,10 @@ def _push_apart(ax: Axes, names: Iterable[tuple[Annotation, Line2D, End]]) -> No
         apart = isotonic_regression(heights - room).x + room if placed else heights
         # No name stands below the axes.
         apart = np.maximum(apart, ax.bbox.y0 * pixel + room)
+        is_led = bool((np.abs(apart - heights) > UNLED).any())
+        beside = LED if is_led else BESIDE
         for (point, name), moved, height in zip(placed, apart, heights, strict=True):
             name.xy = tuple(ax.transData.inverted().transform(point))
-            is_led = abs(moved - height) > UNLED
-            beside = LED if is_led else BESIDE
             name.set_position((beside if end == "end" else -beside, moved - height))
             assert name.arrow_patch
             name.arrow_patch.set_visible(is_led)
