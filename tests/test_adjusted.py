@@ -44,6 +44,16 @@ def test_the_estimate_is_that_of_the_definition_and_unbiased(make):
             assert mechanism.adjusted is mechanism.decoder
 
 
+def test_ranges_are_those_of_all_reports(make):
+    """Also of uHR with 4 values and more, whose entries differ."""
+    sizes = (1, 2, 3, 4, 5, 8)
+    for domain in (uldp.Domain(s + extra, range(s)) for s in sizes for extra in (0, 1)):
+        mechanism = make(domain, 3.0)
+        rows = rows_of(mechanism)
+        expected = np.column_stack([rows.min(axis=0), rows.max(axis=0)])
+        np.testing.assert_allclose(mechanism.adjusted.ranges(), expected, atol=1e-12)
+
+
 def test_all_moments_are_those_of_the_matrix(make):
     rng = np.random.default_rng(46)
     for domain, epsilon in itertools.product(domains(4), EPSILONS):

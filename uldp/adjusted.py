@@ -117,6 +117,11 @@ class AdjustedDecoder(ClassDecoder):
         apart = self._spread + (float(np.ptp(by_fellow)) if by_fellow.size else 0.0)
         return bool(apart <= ROUNDING * moments.max())
 
+    def alike(self) -> list[NDArray[np.intp]]:
+        """Return the two classes, or each value of X_S alone where these are not alike."""
+        classes = super().alike()
+        return classes if self.is_alike else [*self.sensitive[:, None], *classes[1:]]
+
     @property
     def _last(self) -> Array:
         """The weights of the last entry of X_S."""

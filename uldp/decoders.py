@@ -333,10 +333,14 @@ class ClassDecoder(Decoder):
     def _moments(self, sensitive: bool) -> Moments:
         """Return the mean squares of an entry in X_S, or of one in X_N."""
 
+    def alike(self) -> list[NDArray[np.intp]]:
+        """Return the values in groups, in each of which the entries take the same numbers."""
+        return [members for members in (self.sensitive, self.nonsensitive) if members.size]
+
     def ranges(self) -> NDArray[np.float64]:
-        """Return the range of an entry of each class."""
+        """Return the range of each entry."""
         ends = np.empty((self.sensitive.size + self.nonsensitive.size, 2))
-        for members in filter(np.size, (self.sensitive, self.nonsensitive)):
+        for members in self.alike():
             ends[members] = self.range_of_total(np.eye(1, len(ends), members[0])[0])
         return ends
 
@@ -401,7 +405,7 @@ class ClassDecoder(Decoder):
         estimate = self.estimate(counts, n)
         ends = np.empty((estimate.size, 2))
         constants, slopes = self._largest_squares(estimate, n, NUISANCE * missed)
-        for members in filter(np.size, (self.sensitive, self.nonsensitive)):
+        for members in self.alike():
             entry = np.eye(1, estimate.size, members[0])[0]
             between = self.two_values(entry)
             if between:

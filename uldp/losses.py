@@ -151,7 +151,7 @@ def l2_loss(law: Law, p: PerValue, n: int, method: str = "empirical") -> float:
     Parameters
     ----------
     law : Law
-        Any mechanism.
+        Any law.
     p : (k,) array_like or mapping of label to float
         The true distribution, from which n users are drawn independently.
     n : int
@@ -213,7 +213,7 @@ def worst_case_mass(law: Law, loss: Loss) -> float:
     Parameters
     ----------
     law : Law
-        Any mechanism.
+        Any law.
     loss : {"l1", "l2"}
         The loss.
     """

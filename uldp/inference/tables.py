@@ -47,7 +47,7 @@ class EstimateTable(Result):
         The number of reports.
     confidence : float
         The confidence of each interval, or, where they are simultaneous, of all together;
-        `intervals` says how often they hold their shares.
+        the function that made the table says how often they hold their shares.
     estimate, standard_error, low, high : (k,) ndarray
         The estimate, its standard error, and the ends of its interval. There is no standard error
         (nan) from a single report, nor from reports that are all alike: a value that none reveals
