@@ -90,7 +90,7 @@ def main() -> int:
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(one.ru_utime + one.ru_stime for one in usage)
     memory = max(one.ru_maxrss for one in usage) / 1024
-    print(f"\n{len(rows)} rows, {differ} not reproduced; {cpu:.0f} s of CPU, {memory:.0f} MB at most")
+    print(f"\n{len(rows)} rows, {differ} not reproduced; {cpu:.0f} s of CPU, {memory:.0f} MB")
     return min(differ, 1)
 
 

@@ -29,8 +29,9 @@ class PersonalizedMechanism:
     value to itself. The whole is (X_S ∪ X_S^(i), Y_P, ε)-ULDP (Proposition 9), and a protected
     report hides which user's map was applied (Proposition 10).
 
-    Her map appears in no representation of the object, in no stored attribute and in no error message;
-    two objects are equal only if they are the same one, and neither pickle nor copy accepts one.
+    Her map appears in no representation of the object, in no stored attribute and in no error
+    message; two objects are equal only if they are the same one, and neither pickle nor copy
+    accepts one.
     Code on her device that looks for the map still finds it. What leaves the device is the report;
     the common mechanism may be pickled, shared and compared, because it knows no user.
 
