@@ -426,3 +426,28 @@ def test_a_table_of_answers_is_of_its_mechanism():
         personalized.summary(law, other)
     with pytest.raises(TypeError, match="must be a mechanism over a TaggedDomain"):
         personalized.summary(uldp.UtilityOptimizedRR(PLACES, 1.0), other)
+
+
+def test_a_ratio_has_the_interval_of_its_scale():
+    tally = uldp.UtilityOptimizedRR(uldp.Domain(list("abcd"), sensitive=["a", "b"]), 1.0).simulate(
+        [100, 200, 300, 400], rng=1
+    )
+    plain = inference.ratio(tally, {"a": 1}, {"a": 1, "c": 1})
+    small = inference.ratio(tally, {"a": 1}, {"a": 1e12, "c": 1e12})
+    assert (small.low * 1e12, small.high * 1e12) == pytest.approx((plain.low, plain.high))
+
+
+def test_a_stratum_that_nobody_lives_in_is_not_looked_at():
+    question = uldp.UtilityOptimizedRappor(uldp.Domain(list("abc"), sensitive=["a", "b"]), 1.0)
+    tallies = {"here": question.simulate([50, 30, 20], rng=1), "nowhere": uldp.Tally(question, 0, [0, 0, 0])}
+    found = inference.stratified(tallies, [1, 0])
+    assert found.n == 100
+    np.testing.assert_allclose(found.estimate, inference.summary(tallies["here"]).estimate)
+
+
+def test_reports_that_are_all_alike_have_no_standard_error():
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(["a", "b"], sensitive=["a"]), 1.0)
+    alike = uldp.Tally(mechanism, 20, [0, 0])
+    assert np.isnan(inference.summary(alike).standard_error).all()
+    clipped = inference.summary(uldp.Tally(mechanism, 10, [9, 1]), clip=True)
+    assert not clipped.remarks

@@ -117,9 +117,11 @@ def errors_of(part: Part) -> NDArray[np.float64]:
     n = tally.n
     unbiased = decoder.variances_of_counts(tally.counts, n)
     at_projection = decoder.variances(projected(estimate))
-    negative = unbiased < -ROUNDING * np.abs(unbiased + estimate**2).max()
-    variances = np.where(negative, at_projection / n, unbiased / (n - 1))
-    return known(np.sqrt(np.maximum(variances, 0)), *decoder.ranges().T)
+    squares = np.abs(unbiased + estimate**2)
+    negative = unbiased < -ROUNDING * squares.max()
+    positive = np.where(unbiased > ALIKE * squares, unbiased, 0)
+    variances = np.where(negative, at_projection / n, positive / (n - 1))
+    return known(np.sqrt(variances), *decoder.ranges().T)
 
 
 def known(errors: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:

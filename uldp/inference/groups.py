@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from uldp._numerics import checks
+from uldp.decoders import ROUNDING
 from uldp.domain import Domain, Label, ProductDomain, Weights, weights_of
 from uldp.inference.covariances import Part, known
 from uldp.inference.entries import of_strata
@@ -99,6 +100,7 @@ def interval_of_ratio(
         return least, most
     estimate = sample.estimate
     nearest = min(max(float(a @ estimate / (b @ estimate)), least), most)
+    exactness = ROUNDING * max(abs(least), abs(most))
 
     # How far 0 is outside the interval of the total of a - r b, at its low or its high end.
     def beyond(r: float, side: int) -> float:
@@ -109,7 +111,9 @@ def interval_of_ratio(
     def edge(end: float, side: int) -> float:
         if beyond(end, side) <= 0:
             return end
-        return brentq(beyond, end, nearest, (side,)) if beyond(nearest, side) < 0 else nearest
+        if beyond(nearest, side) >= 0:
+            return nearest
+        return float(brentq(beyond, end, nearest, (side,), exactness))
 
     return edge(least, 1), edge(most, 0)
 
@@ -197,7 +201,7 @@ def stratified(
         One for each stratum, of at least two reports, of different people, over the same values.
         The mechanisms may differ.
     shares : mapping of stratum to float, or array_like in the order of the strata
-        The w_h. They sum to 1.
+        The w_h. They sum to 1; a stratum with 0 is not looked at.
     confidence : float, optional
         The confidence of each interval, in (0, 1).
     method : {"adjusted", "empirical"}, optional
@@ -206,7 +210,8 @@ def stratified(
     Returns
     -------
     Stratified
-        A table, which `total`, `ratio`, `marginal` and `difference` take in the place of a tally.
+        A table, which `total`, `ratio`, `marginal` and `difference` take in the place of a tally,
+        with a `method` of their own.
     """
     if not isinstance(tallies, Mapping) or not tallies:
         raise TypeError(f"tallies must map one stratum or more to tallies, got {tallies!r}")
@@ -215,6 +220,7 @@ def stratified(
     parts = [
         Part.of(tally, method, share, f"tallies[{h!r}]")
         for (h, tally), share in zip(tallies.items(), w, strict=True)
+        if share > 0
     ]
     laws = [part.tally.law for part in parts]
     domain = laws[0].domain

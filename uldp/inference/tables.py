@@ -211,8 +211,10 @@ class Stratified(EstimateTable):
 
 def remarks_on(*laws: Law, method: str) -> tuple[str, ...]:
     """Return what a reader must know of the estimate, if it is not the paper's."""
-    changed = any(law.decoder_of(method) is not law.decoder for law in laws)
-    return (OF_ADJUSTED,) if changed else ()
+    decoders = [law.decoder_of(method) for law in laws]
+    changed = any(decoder is not law.decoder for decoder, law in zip(decoders, laws, strict=True))
+    add_up = all(decoder.sums_to_one for decoder in decoders)
+    return (OF_ADJUSTED,) if changed and add_up else ()
 
 
 def summary(
@@ -259,7 +261,7 @@ def summary(
         ends = np.full(ends.shape, np.nan)
         remarks: tuple[str, ...] = (OF_BIASED.format(method),)
     else:
-        remarks = remarks_on(law, method=method)
+        remarks = () if clip else remarks_on(law, method=method)
         if tally.n > 1:
             errors = standard_errors(tally, method)
     low, high = ends.T
