@@ -439,7 +439,10 @@ def test_a_ratio_has_the_interval_of_its_scale():
 
 def test_a_stratum_that_nobody_lives_in_is_not_looked_at():
     question = uldp.UtilityOptimizedRappor(uldp.Domain(list("abc"), sensitive=["a", "b"]), 1.0)
-    tallies = {"here": question.simulate([50, 30, 20], rng=1), "nowhere": uldp.Tally(question, 0, [0, 0, 0])}
+    tallies = {
+        "here": question.simulate([50, 30, 20], rng=1),
+        "nowhere": uldp.Tally(question, 0, [0, 0, 0]),
+    }
     found = inference.stratified(tallies, [1, 0])
     assert found.n == 100
     np.testing.assert_allclose(found.estimate, inference.summary(tallies["here"]).estimate)
