@@ -114,9 +114,13 @@ COINS = ["mechanisms"]
 
 ALONE = [
     "audit",
+    "choosing",
+    "explorer",
+    "finite_populations",
     "half_hour",
     "lied_to",
     "privacy_in_practice",
+    "published_mechanisms",
     "quickstart",
     "respondent",
     "scale",
