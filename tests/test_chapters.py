@@ -118,6 +118,7 @@ ALONE = [
     "explorer",
     "finite_populations",
     "half_hour",
+    "inference",
     "lied_to",
     "privacy_in_practice",
     "published_mechanisms",
