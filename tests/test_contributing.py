@@ -150,12 +150,13 @@ def test_the_first_two_steps_make_the_example_a_kind_of_its_own(tmp_path):
     folder = tmp_path / "uldp" / "mechanisms"
     imports = (folder / "response.py").read_text(encoding="utf-8").split("__all__")[0]
     (folder / "graded.py").write_text(imports + CODE, encoding="utf-8")
-    text = (folder / "__init__.py").read_text(encoding="utf-8")
+    kinds = tmp_path / "uldp" / "kinds.py"
+    text = kinds.read_text(encoding="utf-8")
     text = text.replace(
         "    UtilityOptimizedHadamard,\n)", "    UtilityOptimizedHadamard,\n    GradedResponse,\n)"
     )
     text = text.replace("\n__all__", "from uldp.mechanisms.graded import GradedResponse\n\n__all__")
-    (folder / "__init__.py").write_text(text, encoding="utf-8")
+    kinds.write_text(text, encoding="utf-8")
     beside = (tmp_path, ROOT / "tools", ROOT / "book" / "_ext", ROOT / "tests")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, beside))}
     subprocess.run([sys.executable, "-c", NEW_KIND], cwd=tmp_path, env=environment, check=True)

@@ -11,8 +11,7 @@ import pytest
 from scipy import stats
 
 import uldp
-from uldp.privacy import EmpiricalLevel, empirical_level
-from uldp.survey.empirical import _bound, _parts
+from uldp.survey.empirical import EmpiricalLevel, _bound, _parts, empirical_level
 
 REPORTS = 1_000_000
 FALSE_ALARM = 1e-6

@@ -25,13 +25,13 @@ FILES = {
     for path in (ROOT / "uldp").rglob("*.py")
 }
 PACKAGES = {name.removesuffix(".__init__") for name in FILES if name.endswith(".__init__")}
-EXEMPT = {"uldp.__init__", "uldp._names", "uldp.mechanisms.__init__"}
-"""The face, the names that others define, and the list of kinds."""
+EXEMPT = {"uldp.__init__", "uldp._names"}
+"""The face, and where users find what others define."""
 OPTIONAL = ("dask", "distributed", "joblib", "matplotlib", "pandas", "pyarrow", "randomgen")
 
 
 def imported(tree: ast.AST) -> set[str]:
-    """The files that an import names, also as a string, by module or by what is taken from it."""
+    """The files that an import runs: what it names, also as a string, and the faces above that."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -41,15 +41,16 @@ def imported(tree: ast.AST) -> set[str]:
             names |= (parts & FILES.keys() | parts & PACKAGES) or {node.module}
         elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
             names |= {word.value for word in node.args if isinstance(word, ast.Constant)}
-    return (names & FILES.keys()) | {f"{name}.__init__" for name in names & PACKAGES}
+    above = {parent for parent in PACKAGES for name in names if f"{name}.".startswith(f"{parent}.")}
+    return (names & FILES.keys()) | {f"{name}.__init__" for name in above}
 
 
 def test_imports_make_no_circle():
     """Neither at run time nor for types; a package's face is not what its own files wait for."""
     graph = {}
     for name, path in FILES.items():
-        own_face = name.rpartition(".")[0] + ".__init__"
-        graph[name] = imported(ast.parse(path.read_text(encoding="utf-8"))) - {own_face}
+        own_faces = {f"{above}.__init__" for above in PACKAGES if name.startswith(f"{above}.")}
+        graph[name] = imported(ast.parse(path.read_text(encoding="utf-8"))) - own_faces
     assert len(tuple(TopologicalSorter(graph).static_order())) == len(FILES)
 
 
@@ -79,7 +80,7 @@ def test_imports_run_downwards_in_the_picture():
     level = {name: drawn[name.split(".")[1]] for name in FILES.keys() - EXEMPT}
     for name in level:
         needed = imported(ast.parse(FILES[name].read_text(encoding="utf-8"))) - EXEMPT
-        assert all(level[name] <= level[other] for other in needed), name
+        assert [other for other in needed if level[other] < level[name]] == [], name
         if name.startswith("uldp.inference."):
             assert not any(other.startswith("uldp.beyond.") for other in needed), name
 
@@ -90,7 +91,8 @@ def test_nothing_of_the_package_is_imported_inside_a_function_or_for_types_alone
     inside = (ast.FunctionDef, ast.AsyncFunctionDef, ast.If)
     for node in ast.walk(tree):
         if isinstance(node, inside):
-            assert imported(node) <= {"uldp.survey.secure"}  # it needs an extra
+            allowed = {"uldp.__init__", "uldp.survey.__init__", "uldp.survey.secure"}
+            assert imported(node) <= allowed  # it needs an extra
 
 
 TOC = (ROOT / "_toc.yml").read_text(encoding="utf-8")
@@ -140,7 +142,7 @@ def test_a_chapter_of_the_paper_says_why_it_takes_more_than_the_paper_has(name):
         "uldp.inference.total()",
         "uldp.beyond.limits.saddle",
         "print(uldp.compare())",
-        "[privacy.Shuffled]",
+        "[uldp.beyond.Shuffled]",
         "uldp.mechanisms.UtilityOptimizedBlockDesign(1).l2_loss",
     ],
 )

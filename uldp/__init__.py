@@ -20,14 +20,16 @@ from uldp import (
 )
 from uldp._names import found as _found
 from uldp._numerics import VERSION as _VERSION
-from uldp.beyond.limits import fundamental_limit
+from uldp.beyond import (
+    UtilityOptimizedBlockDesign,
+    UtilityOptimizedHadamard,
+    fundamental_limit,
+)
 from uldp.domain import Domain
 from uldp.mechanisms import (
     Mechanism,
     RandomizedResponse,
     Rappor,
-    UtilityOptimizedBlockDesign,
-    UtilityOptimizedHadamard,
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )

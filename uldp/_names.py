@@ -21,6 +21,12 @@ FOUND = {
         "paper": "uldp.paper",
         "survey": "uldp.survey",
     },
+    "uldp.mechanisms": {
+        "KINDS": "uldp.kinds",
+        "MECHANISMS": "uldp.kinds",
+        "UtilityOptimizedBlockDesign": "uldp.beyond",
+        "UtilityOptimizedHadamard": "uldp.beyond",
+    },
     "uldp.paper": {
         "experiments": "uldp.paper.experiments",
         "figures": "uldp.paper.figures",
@@ -31,14 +37,6 @@ FOUND = {
         "summary": "uldp.inference.answers",
         "total": "uldp.inference.answers",
     },
-    "uldp.privacy": {
-        "Bounds": "uldp.beyond",
-        "Device": "uldp.survey.repetition",
-        "EmpiricalLevel": "uldp.survey.empirical",
-        "Shuffled": "uldp.beyond",
-        "empirical_level": "uldp.survey.empirical",
-        "two_layers": "uldp.survey.repetition",
-    },
     "uldp.survey": {
         "parquet": "uldp.survey.parquet",
         "secure": "uldp.survey.secure",
@@ -47,46 +45,46 @@ FOUND = {
 """Where a name of a module is defined, if not below it or if that is imported when asked for."""
 
 MOVED = {
-    "uldp.attacks": "uldp.survey.attacks",
     "uldp.choosing": "uldp.survey.choosing",
-    "uldp.collecting": "uldp.survey.parquet",
     "uldp.estimators": "uldp.tallies",
-    "uldp.experiments": "uldp.paper.experiments",
-    "uldp.figures": "uldp.paper.figures",
-    "uldp.garbling": "uldp.paper.garbling",
     "uldp.limits": "uldp.beyond.limits",
+    "uldp.mechanisms.Make": "uldp.kinds",
     "uldp.mechanisms.block_decoder": "uldp.beyond.block_decoder",
     "uldp.mechanisms.block_design": "uldp.beyond.block_design",
     "uldp.mechanisms.hadamard": "uldp.beyond.hadamard",
     "uldp.mechanisms.outcome_decoder": "uldp.beyond.outcome_decoder",
-    "uldp.mechanisms.registry": "uldp.mechanisms",
     "uldp.mechanisms.theta": "uldp.beyond.theta",
-    "uldp.optimal_theta": "uldp.beyond.theta",
-    "uldp.osldp": "uldp.privacy",
     "uldp.paper.optimal_theta": "uldp.beyond.theta",
     "uldp.personalized.answers": "uldp.inference.answers",
+    "uldp.privacy.Bounds": "uldp.beyond",
+    "uldp.privacy.Device": "uldp.survey.repetition",
+    "uldp.privacy.EmpiricalLevel": "uldp.survey.empirical",
+    "uldp.privacy.Shuffled": "uldp.beyond",
     "uldp.privacy.empirical": "uldp.survey.empirical",
+    "uldp.privacy.empirical_level": "uldp.survey.empirical",
     "uldp.privacy.repetition": "uldp.survey.repetition",
     "uldp.privacy.shuffling": "uldp.beyond.shuffling",
-    "uldp.regimes": "uldp.paper.regimes",
-    "uldp.repeated": "uldp.survey.plans",
-    "uldp.secure": "uldp.survey.secure",
-    "uldp.shuffling": "uldp.beyond.shuffling",
+    "uldp.privacy.two_layers": "uldp.survey.repetition",
     "uldp.surveys": "uldp.survey.surveys",
-    "uldp.wire": "uldp.survey.wire",
 }
-"""Modules of earlier versions; each answers for one version with the new one, and says so."""
+"""Modules and names of 1.1.0, and the module of 1.0.0 that its pickles of surveys name. Each
+answers for one version with the new module, or with what has its name there, and says so."""
 
 
 def found(module: str, name: str) -> Any:
     """Return what users find under this name in a module."""
-    places = FOUND.get(module, {})
-    if name in places:
-        place = import_module(places[name])
-        return getattr(place, name, place)
-    if f"{module}.{name}" in MOVED:
-        return import_module(f"{module}.{name}")
-    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    old = f"{module}.{name}"
+    home = FOUND.get(module, {}).get(name) or MOVED.get(old)
+    if not home:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    if old in MOVED:
+        _say(old)
+    place = import_module(home)
+    return getattr(place, name, place)
+
+
+def _say(old: str) -> None:
+    warnings.warn(f"{old} has moved to {MOVED[old]}", FutureWarning, stacklevel=3)
 
 
 class _Moved:
@@ -96,7 +94,7 @@ class _Moved:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if name not in MOVED:
             return None
-        warnings.warn(f"{name} has moved: it is {MOVED[name]} now", FutureWarning, stacklevel=2)
+        _say(name)
         return spec_from_loader(name, _Moved())  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

@@ -16,7 +16,7 @@ from typing import Any, get_origin
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 
-from uldp.mechanisms import KINDS
+from uldp.kinds import KINDS
 
 MODULE = re.compile(r"^```\{module\} ([\w.]+)\n```$", re.M)
 MECHANISMS = "```{mechanisms}\n```\n"

@@ -60,7 +60,15 @@ from uldp.beyond.shuffling import Shuffled
 from uldp.domain import ProductDomain
 from uldp.paper import datasets, experiments, garbling, regimes
 from uldp.privacy import osldp
-from uldp.survey import attacks, choosing, parquet, plans_for_rounds, repetition, wire
+from uldp.survey import (
+    attacks,
+    choosing,
+    empirical,
+    parquet,
+    plans_for_rounds,
+    repetition,
+    wire,
+)
 
 CALLED = {"tally": "tally|reports", "evidence": "evidence|reports"}
 """What messages call an argument, where they do not call it by its name."""
@@ -545,7 +553,7 @@ def of_privacy() -> list[Call]:
         call(privacy.postprocess, smaller, **post),
         call(privacy.preserves_data_types, smaller, **post),
         call(
-            privacy.empirical_level,
+            empirical.empirical_level,
             {
                 "first": no_sample,
                 "second": no_sample,

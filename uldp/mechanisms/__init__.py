@@ -6,27 +6,19 @@ are the same two with every value sensitive, which is ordinary local differentia
 `UtilityOptimizedBlockDesign` is the one of the least worst-case l2 loss of an unbiased estimate.
 
 A mechanism is a file here that reads like its definition: a class on `IndexReports` or
-`SetReports`, with a decoder of `uldp.decoders`. An entry in `KINDS` makes it known to `MECHANISMS`,
-and so to `uldp.compare`, to surveys and to every test by enumeration.
+`SetReports`, with a decoder of `uldp.decoders`. An entry in `KINDS` of `uldp.kinds` makes it known
+to `MECHANISMS`, and so to `uldp.compare`, to surveys and to every test by enumeration.
 """
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any as _Any
 
 from uldp._names import found as _found
-from uldp.beyond.block_design import UtilityOptimizedBlockDesign
-from uldp.beyond.hadamard import UtilityOptimizedHadamard
-from uldp.domain import Domain
 from uldp.mechanisms.base import Mechanism
 from uldp.mechanisms.rappor import Rappor, UtilityOptimizedRappor
 from uldp.mechanisms.response import RandomizedResponse, UtilityOptimizedRR
 
 __all__ = [
-    "KINDS",
-    "MECHANISMS",
     "PAPER",
-    "Make",
     "Mechanism",
     "RandomizedResponse",
     "Rappor",
@@ -35,26 +27,6 @@ __all__ = [
     "UtilityOptimizedRR",
     "UtilityOptimizedRappor",
 ]
-
-Make = Callable[[Domain, float], Mechanism]
-"""A mechanism's class, or a function of the domain and ε that returns a mechanism."""
-
-KINDS: tuple[type[Mechanism], ...] = (
-    RandomizedResponse,
-    Rappor,
-    UtilityOptimizedRR,
-    UtilityOptimizedRappor,
-    UtilityOptimizedBlockDesign,
-    UtilityOptimizedHadamard,
-)
-"""The classes of mechanisms, in the order in which tables show them."""
-
-MECHANISMS: dict[str, Make] = {
-    name: partial(kind, **fields) if fields else kind
-    for kind in KINDS
-    for name, fields in kind.names.items()
-}
-"""How each mechanism is made from a domain and ε, by its name in tables and figures."""
 
 PAPER: dict[str, type[Mechanism]] = {
     "RR": RandomizedResponse,

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from uldp._numerics import checks
 from uldp._numerics.binomial import probability
 from uldp._numerics.packed import PackedSets
+from uldp.beyond import UtilityOptimizedBlockDesign
 from uldp.law import MATRIX_ENTRIES
-from uldp.mechanisms import UtilityOptimizedBlockDesign, UtilityOptimizedRappor
+from uldp.mechanisms import UtilityOptimizedRappor
 
 __all__ = ["Garbling", "rappor_as_garbling"]
 

@@ -20,8 +20,9 @@ from uldp._numerics import checks
 from uldp._numerics.results import Result
 from uldp.beyond.limits import fundamental_limit
 from uldp.domain import Domain, PerValue, Weights
+from uldp.kinds import MECHANISMS, Make
 from uldp.losses import LOSSES, Loss, total_variance
-from uldp.mechanisms import MECHANISMS, Make, Mechanism
+from uldp.mechanisms import Mechanism
 
 __all__ = [
     "Comparison",

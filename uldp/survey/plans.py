@@ -8,8 +8,9 @@ from typing import Any
 
 from uldp._numerics import checks
 from uldp.domain import Domain
+from uldp.kinds import MECHANISMS
 from uldp.losses import l2_loss, worst_case
-from uldp.mechanisms import MECHANISMS, Mechanism
+from uldp.mechanisms import Mechanism
 from uldp.survey.repetition import Keep
 
 __all__ = ["Plan", "plans_for_rounds"]

@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from uldp.domain import BETWEEN_LABELS, Domain, Label, ProductDomain
-from uldp.mechanisms import KINDS, Mechanism
+from uldp.kinds import KINDS
+from uldp.mechanisms import Mechanism
 from uldp.personalized import TaggedDomain
 
 __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "write_survey"]
