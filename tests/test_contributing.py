@@ -13,13 +13,12 @@ import pytest
 from cases import chi_square, domains, supports
 
 import uldp
-from uldp import decoders, likelihood, mechanisms
+from uldp import decoders, mechanisms
 from uldp._numerics import bits
 from uldp.beyond import block_decoder, outcome_decoder
 from uldp.mechanisms import base, index_reports, response, set_reports
 from uldp.mechanisms.index_reports import IndexReports
 from uldp.mechanisms.set_reports import SetReports
-from uldp.personalized import TaggedDomain
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -71,14 +70,6 @@ def test_without_levels_the_example_is_uRR(graded):
             mechanism.transition_matrix(), urr.transition_matrix(), rtol=1e-12, atol=1e-15
         )
         assert mechanism.revealed_share == pytest.approx(urr.revealed_share)
-        counts = np.arange(domain.size) + 1
-        places = np.random.default_rng(1).dirichlet(np.ones(domain.size), 2)
-        differences = [
-            np.subtract(*(likelihood.log_likelihood(one.evidence(counts_of), p) for p in places))
-            for one in (mechanism, urr)
-            for counts_of in [uldp.Tally(one, int(counts.sum()), counts)]
-        ]
-        assert differences[0] == pytest.approx(differences[1], abs=1e-12)
 
 
 def test_the_example_speaks_for_each_value_with_its_level(graded):
@@ -89,27 +80,10 @@ def test_the_example_speaks_for_each_value_with_its_level(graded):
     for x, level in enumerate((*levels, 0, 0)):
         np.testing.assert_allclose(of_pairs[x][apart[x]], level, atol=1e-12)
     tally = mechanism.simulate([3000] * 5, rng=1)
-    found = mechanism.maximum_likelihood(tally)
-    assert found.certificate < 1e-6
-    assert mechanism.evidence(tally).levels.tolist() == pytest.approx(levels)
     assert uldp.inference.total(tally, [0, 1]).standard_error > 0
-
-
-def test_a_posterior_goes_by_the_levels_of_the_values(graded):
-    town = TaggedDomain(uldp.Domain(3, sensitive=[0]), ["home"])
-    common = graded(town, 2.0, (0.5, 1.5))
-    prior, visits = np.random.default_rng(2).dirichlet(np.ones(3), 2)
-    laws = [
-        visits
-        @ common.transition_matrix()[
-            uldp.PersonalizedMechanism(common, secret).intermediate(range(3))
-        ]
-        for secret in ({x: "home"} for x in range(3))
-    ]
-    for report in range(town.size):
-        expected = prior * np.array(laws)[:, report]
-        found = uldp.personalized.posterior(common, [report], "home", prior, visits)[-1]
-        np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-14)
+    for method in ("em", "mle"):
+        with pytest.raises(TypeError, match="reports must be of a mechanism that has evidence"):
+            mechanism.estimate(tally, method)
 
 
 NEW_KIND = """

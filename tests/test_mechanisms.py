@@ -10,8 +10,6 @@ from cases import BY_SUPPORT, MECHANISMS, domains, random_distribution, supports
 from scipy.special import expit
 
 import uldp
-from uldp import likelihood
-from uldp.mechanisms.index_reports import IndexReports
 
 TRUTHFUL_IN_THE_LIMIT = ["RR", "RAPPOR", "uRR", "uRAP"]
 EPSILONS = [1e-6, 0.1, 1.0, np.log(400), 30.0]
@@ -382,21 +380,3 @@ def test_the_revealed_share_is_that_of_the_matrix(make):
         mechanism = make(domain, 1.0)
         of_matrix = uldp.Mechanism.revealed_share.fget(mechanism)
         assert mechanism.revealed_share == pytest.approx(of_matrix, rel=1e-14)
-
-
-def test_what_follows_from_the_matrix_is_what_the_kinds_say_themselves():
-    for name in ("RR", "uRR", "uHR"):
-        for domain in domains(5):
-            mechanism = MECHANISMS[name](domain, 1.0)
-            for member in ("output_count", "protected"):
-                derived = IndexReports.__dict__[member].func(mechanism)
-                np.testing.assert_array_equal(derived, getattr(mechanism, member))
-            reports = mechanism.privatize(np.arange(domain.size).repeat(9), rng=1)
-            own = mechanism.evidence(reports)
-            derived = IndexReports.evidence(mechanism, reports)
-            places = np.random.default_rng(2).dirichlet(np.ones(domain.size), 2)
-            differences = [
-                np.subtract(*(likelihood.log_likelihood(evidence, p) for p in places))
-                for evidence in (own, derived)
-            ]
-            assert differences[0] == pytest.approx(differences[1], rel=1e-12, abs=1e-12)

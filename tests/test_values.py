@@ -130,29 +130,6 @@ def test_a_set_that_occurs_often_is_listed_once_or_often():
     assert once != Evidence(mechanism, np.array([[5, 3]], dtype=np.uint8), [1, 2], [])
 
 
-def test_levels_of_evidence_are_checked_kept_and_compared():
-    law = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0, 1]), 1.0)
-    given = np.array([0.5, 1.0])
-    weaker = Evidence(law, None, [1, 2], [3], given)
-    given[0] = 0.7
-    assert weaker.levels.tolist() == [0.5, 1.0]
-    with pytest.raises(ValueError, match="read-only"):
-        weaker.levels[0] = 0.7
-    plain = Evidence(law, None, [1, 2], [3])
-    assert weaker != plain
-    assert plain == Evidence(law, None, [1, 2], [3], [1.0, 1.0])
-    assert (weaker + weaker).levels.tolist() == [0.5, 1.0]
-    assert plain + Evidence(law, None, [1, 2], [3], [1.0, 1.0]) == plain + plain
-    with pytest.raises(ValueError, match="the same levels"):
-        plain + weaker
-    for wrong in ("nonsense", [1.0], [0.5, 0.0], [0.5, -1.0], [0.5, np.nan]):
-        with pytest.raises((ValueError, TypeError), match="levels must"):
-            Evidence(law, None, [1, 2], [3], wrong)
-    sets = np.array([[1, 2]], dtype=np.uint8)
-    with pytest.raises(ValueError, match=r"levels must .* of single values"):
-        Evidence(law, sets, [1, 2], [3], given)
-
-
 @pytest.mark.parametrize("answer", ["divorcedd", 7, ["married", "no"], 1.5, ["married", 3]])
 def test_exceptions_do_not_hold_the_answer(make, answer):
     mechanism = make(uldp.Domain(["married", "divorced"], sensitive=["divorced"]), 1.0)

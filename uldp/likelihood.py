@@ -7,16 +7,15 @@ the second
     L(A) = 1 + (e^ε - 1) Σ_{x in A} p(x) = Σ_x p(x) (1 + (e^ε - 1) [x in A]),
 
 so that s + 1 unknowns are enough: the sensitive values and the mass of X_N, which splits in
-proportion to how often each of its values was revealed. Where each set is a single value, e^ε may
-be a smaller factor for some of them.
+proportion to how often each of its values was revealed.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,26 +60,17 @@ class Evidence(Summary):
         How many reports name each set.
     revealed : (k - s,) array_like of int
         How many reports reveal each non-sensitive value.
-    levels : (s,) ndarray, optional
-        For single values, the logarithm of the factor by which each makes the report that names it
-        likelier, above 0; by default ε for all.
     """
 
     sets: NDArray[np.uint8] | None
     times: NDArray[np.int64]
     revealed: NDArray[np.int64]
-    levels: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         s = self.law.sensitive.size
         times = checks.counts(self.times, "times", s if self.sets is None else -1)
         revealed = checks.counts(self.revealed, "revealed", self.law.nonsensitive.size)
-        levels = self.levels
-        if levels is not None:
-            levels = checks.numbers(levels, "levels", (times.size,)).astype(float)
-            if self.sets is not None or (levels <= 0).any():
-                raise ValueError(f"levels must be above 0, and of single values, got {levels}")
         if self.sets is not None:
             checks.instance(self.sets, "sets", np.ndarray)
             wanted = np.dtype(np.uint8), (PackedSets(s).width, times.size)
@@ -89,7 +79,7 @@ class Evidence(Summary):
                     f"sets must be bytes of shape {wanted[1]}, got {self.sets.dtype} of shape "
                     f"{self.sets.shape}"
                 )
-        set_fields(self, sets=self.sets, times=times, revealed=revealed, levels=levels)
+        set_fields(self, sets=self.sets, times=times, revealed=revealed)
 
     @property
     def n(self) -> int:
@@ -98,16 +88,14 @@ class Evidence(Summary):
 
     def _plus(self, other: Evidence) -> Evidence:
         revealed = self.revealed + other.revealed
-        if np.any(_levels(self) != _levels(other)):
-            raise ValueError("each evidence must have the same levels")
         if self.sets is None or other.sets is None:
-            return Evidence(self.law, None, self.times + other.times, revealed, self.levels)
+            return Evidence(self.law, None, self.times + other.times, revealed)
         sets = np.hstack([self.sets, other.sets])
         return Evidence(self.law, sets, np.concatenate([self.times, other.times]), revealed)
 
     def _content(self) -> tuple[ArrayLike, ...]:
         if self.sets is None:
-            return self.times, self.revealed, np.full(self.times.size, _levels(self))
+            return self.times, self.revealed
         occurring = self.times > 0
         sets, place = np.unique(self.sets[:, occurring], axis=1, return_inverse=True)
         times = np.zeros(sets.shape[1], dtype=np.int64)
@@ -209,7 +197,7 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = CONVERGED) -> Maxi
 def _fill(evidence: Evidence) -> NDArray[np.float64]:
     """Return the masses of largest likelihood where each protected report names one value."""
     counts = evidence.times
-    offsets = np.broadcast_to(1 / np.expm1(_levels(evidence)), counts.size)
+    offsets = np.full(counts.size, 1 / np.expm1(evidence.law.epsilon))
     if evidence.revealed.size:
         counts = np.append(counts, evidence.revealed.sum())
         offsets = np.append(offsets, 0)
@@ -271,11 +259,11 @@ def em(
         raise ValueError("reports must not be empty: there is nothing to estimate from")
     S = law.sensitive
     N = law.nonsensitive
-    _, inside = _weights(evidence)
+    outside, inside = _weights(evidence)
     certificate = 0.0
     for step in range(steps):
         sums = _sums(evidence, p[S])
-        everywhere = _everywhere(evidence, sums)
+        everywhere = outside * sums.inverse
         factors = (everywhere + inside * sums.inverse_within) / n
         after = p.copy()
         after[S] *= factors
@@ -321,32 +309,21 @@ def log_likelihood(evidence: Evidence, p: PerValue) -> float:
     law = evidence.law
     p = distribution_over(law.domain, p)
     sums = _sums(evidence, p[law.sensitive], all_sums=True)
-    protected = sums.log + np.sum(_levels(evidence) * evidence.times)
+    protected = sums.log + evidence.law.epsilon * evidence.times.sum()
     return float(protected + xlogy(evidence.revealed, p[law.nonsensitive]).sum())
 
 
-def _levels(evidence: Evidence) -> Any:
-    """Return ε, or the levels of single values."""
-    return evidence.law.epsilon if evidence.levels is None else evidence.levels
-
-
-def _weights(evidence: Evidence) -> tuple[Any, Any]:
+def _weights(evidence: Evidence) -> tuple[float, float]:
     """Return e^-ε L of a set that does not hold the value, and what is added if it does."""
-    levels = _levels(evidence)
-    return np.exp(-levels), -np.expm1(-levels)
-
-
-def _everywhere(evidence: Evidence, sums: Sums) -> float:
-    """Return the part of the log-likelihood's slope that is the same for every value."""
-    outside, _ = _weights(evidence)
-    return float(np.sum(outside * (sums.inverse_within if evidence.sets is None else sums.inverse)))
+    epsilon = evidence.law.epsilon
+    return math.exp(-epsilon), -math.expm1(-epsilon)
 
 
 def _sums(evidence: Evidence, q: NDArray[np.float64], all_sums: bool = False) -> Sums:
     """Return the sums over protected reports, with the masses q of the sensitive values."""
     outside, inside = _weights(evidence)
     if evidence.sets is not None:
-        return over_sets(evidence.sets, evidence.times, q, float(outside), float(inside), all_sums)
+        return over_sets(evidence.sets, evidence.times, q, outside, inside, all_sums)
     likelihood = outside + inside * q
     inverse = evidence.times / likelihood
     square = inverse / likelihood
@@ -359,10 +336,10 @@ def _evaluate(evidence: Evidence, q: NDArray[np.float64]) -> ascent.Point:
     n = evidence.n
     s = evidence.law.sensitive.size
     shown = evidence.revealed.sum()
-    _, inside = _weights(evidence)
+    outside, inside = _weights(evidence)
     sums = _sums(evidence, q[:s], all_sums=True)
     # Entry x is the mean of l(x)/L less 1: `outside` of each set, and `inside` more if it holds x.
-    gradient = np.full(q.size, _everywhere(evidence, sums) / n - 1)
+    gradient = np.full(q.size, outside * sums.inverse / n - 1)
     gradient[:s] += inside * sums.inverse_within / n
     diagonal, rank_one = np.zeros((2, q.size))
     if sums.square > 0:

@@ -197,7 +197,7 @@ def of_constructors() -> list[Call]:
         call(uldp.Tally, {"counts": not_counts}, law=URR, n=K, counts=[1] * K),
         call(
             likelihood.Evidence,
-            {"sets": not_sets, "levels": ["nonsense", [1.0], [1.0] * S, [[1.0]], object()]},
+            {"sets": not_sets},
             {"times": "times|sets"},
             **evidence,
         ),

@@ -20,6 +20,7 @@ __all__ = ["Part", "covariance", "standard_errors"]
 
 ROUNDING = 1e-12
 ALIKE = 1e-14
+"""Variances are less than so much of the squared range where rounding alone makes them."""
 
 
 class Part(NamedTuple):
@@ -117,11 +118,11 @@ def errors_of(part: Part) -> NDArray[np.float64]:
     n = tally.n
     unbiased = decoder.variances_of_counts(tally.counts, n)
     at_projection = decoder.variances(projected(estimate))
-    squares = np.abs(unbiased + estimate**2)
-    negative = unbiased < -ROUNDING * squares.max()
-    positive = np.where(unbiased > ALIKE * squares, unbiased, 0)
-    variances = np.where(negative, at_projection / n, positive / (n - 1))
-    return known(np.sqrt(variances), *decoder.ranges().T)
+    low, high = decoder.ranges().T
+    scale = (high - low) ** 2
+    positive = np.where(unbiased > ALIKE * scale, unbiased, 0)
+    variances = np.where(unbiased < -ROUNDING * scale, at_projection / n, positive / (n - 1))
+    return known(np.sqrt(variances), low, high)
 
 
 def known(errors: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
@@ -133,8 +134,8 @@ def total_variance(part: Part, weights: NDArray[np.float64]) -> float:
     """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
     tally, decoder, estimate, _ = part
     unbiased = _quadratic(decoder, estimate, weights)
-    squares = np.abs(decoder.variances(estimate) + estimate**2)
-    scale = weights**2 @ squares
+    low, high = decoder.range_of_total(weights)
+    scale = (high - low) ** 2
     if unbiased < -ROUNDING * scale:
         return max(_quadratic(decoder, projected(estimate), weights), 0.0) / tally.n
     return unbiased / (tally.n - 1) if unbiased > ALIKE * scale else 0.0

@@ -209,9 +209,10 @@ class Mechanism(Law):
             options["start"] = self._as_tally(reports).estimate("threshold")
         return likelihood.em(self._as_evidence(reports), **options)
 
-    @abstractmethod
     def evidence(self, reports: ArrayLike | Tally) -> Evidence:
         """Return what the reports' likelihood depends on; evidence of parts adds up.
+
+        Only mechanisms that say it have maximum likelihood, EM and a posterior (see `likelihood`).
 
         Parameters
         ----------
@@ -222,8 +223,10 @@ class Mechanism(Law):
         Raises
         ------
         ValueError, TypeError
-            If the likelihood needs the reports themselves, and a tally is given.
+            If the likelihood needs the reports themselves, and a tally is given; and for a
+            mechanism that has no evidence.
         """
+        raise TypeError(f"reports must be of a mechanism that has evidence, got {self!r}")
 
     def maximum_likelihood(
         self, reports: ArrayLike | Tally | Evidence, tolerance: float = 1e-6

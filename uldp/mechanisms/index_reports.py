@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from uldp._numerics.packed import PackedSets
-from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Mechanism
-from uldp.tallies import Tally
 
 __all__ = ["IndexReports"]
-
-PRECISION = 1e-9
 
 
 class IndexReports(Mechanism):
     """A mechanism whose report is an integer, 0 to |Y| - 1; its tally counts each of these.
 
-    A kind states its names, its decoder, its matrix and how a report is drawn. All else follows
-    from the matrix; a kind overrides what would need too large a one.
+    A kind states its names, its decoder, its matrix and how a report is drawn. Unless it says
+    otherwise, a report is the index of a value.
     """
 
     @property
@@ -41,48 +35,15 @@ class IndexReports(Mechanism):
         """The reports 0, ..., |Y| - 1."""
         return np.arange(self.output_count)
 
-    @cached_property
+    @property
     def output_count(self) -> int:
-        """The number |Y| of the matrix's columns."""
-        return len(self._matrix()[0])
+        """The number k of values."""
+        return self.domain.size
 
-    @cached_property
+    @property
     def protected(self) -> NDArray[np.bool_]:
-        """All outputs except those that a single, non-sensitive value leads to."""
-        sent = self._matrix() > 0
-        alone = sent.sum(axis=0) == 1
-        mask: NDArray[np.bool_] = ~(alone & sent[self.nonsensitive].any(axis=0))
-        mask.setflags(write=False)
-        return mask
-
-    def evidence(self, reports: ArrayLike | Tally) -> Evidence:
-        """Return the sets that the reports name, read off their columns of the matrix.
-
-        A protected column must hold two numbers, the smaller one for all of X_N. If the larger one
-        is e^ε times as large it names the values that have it; if not, it must name a single one.
-        """
-        counts = self._as_tally(reports).counts
-        matrix = self.transition_matrix()
-        # Only one value leads to a report that is not protected: the one with an entry above 0.
-        revealed = np.zeros(self.domain.size, dtype=np.int64)
-        np.add.at(revealed, matrix[:, ~self.protected].argmax(axis=0), counts[~self.protected])
-        columns = matrix[:, self.protected]
-        # The set of a column is where it is above its least entry, but for rounding; the logarithm
-        # of largest by least is its level. With set and level alone the column must come back.
-        least = columns.min(axis=0)
-        held = columns > least * (1 + PRECISION)
-        levels = np.log(columns.max(axis=0) / least)
-        expected = np.where(held, np.exp(levels), 1) * least
-        if held[self.nonsensitive].any() or not np.allclose(columns, expected, rtol=PRECISION):
-            raise ValueError("reports must each have one of two probabilities, but these have more")
-        times = counts[self.protected]
-        sets = held[self.sensitive]
-        if np.array_equal(sets, np.eye(self.sensitive.size, dtype=np.bool_)):
-            return Evidence(self, None, times, revealed[self.nonsensitive], levels)
-        if not np.allclose(levels[held.any(axis=0)], self.epsilon, rtol=PRECISION):
-            raise ValueError("reports that name sets must do so with the factor e^ε")
-        packed = np.ascontiguousarray(PackedSets(self.sensitive.size).pack(sets.T).T)
-        return Evidence(self, packed, times, revealed[self.nonsensitive])
+        """Y_P = X_S: a report that names a sensitive value."""
+        return np.isin(self.outputs, self.sensitive)
 
     def _count_conditions(self, counts: NDArray[np.int64], n: int) -> Iterator[tuple[bool, str]]:
         """Yield that each report is counted once."""

@@ -61,19 +61,9 @@ class UtilityOptimizedRR(IndexReports):
         return growth / total, self.sensitive.size * shrink / total, shrink / total
 
     @property
-    def output_count(self) -> int:
-        """The number k of values."""
-        return self.domain.size
-
-    @property
     def revealed_share(self) -> float:
         """c3, the probability of keeping the value."""
         return float(self._choices[0]) if self.nonsensitive.size else 0.0
-
-    @property
-    def protected(self) -> NDArray[np.bool_]:
-        """Y_P = X_S: a report that names a sensitive value."""
-        return np.isin(self.outputs, self.sensitive)
 
     def _best_report(self, weights: NDArray[np.float64]) -> Any:
         """Return the value with the largest w/gain (see `Mechanism._best_report`)."""

@@ -79,7 +79,7 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
     """Return for each report Q_cmn(y|z) over Z up to a factor, shape (t, k + κ).
 
     A report that reveals a value can come from that one only; a protected one is e^ε times as
-    likely from each value that it names as from any other, or by the level of the one it names.
+    likely from each value that it names as from any other.
     """
     array = checks.as_array(reports, "reports")
     if array.ndim == 0:
@@ -95,7 +95,6 @@ def _likelihoods(common: Mechanism, reports: ArrayLike) -> NDArray[np.float64]:
             sets = evidence.sets
             elements = PackedSets(common.sensitive.size)
             named = evidence.times > 0 if sets is None else elements.unpack(sets.T)[0]
-            levels = common.epsilon if evidence.levels is None else evidence.levels[named]
-            likelihood[:] = np.exp(-levels)
+            likelihood[:] = np.exp(-common.epsilon)
             likelihood[common.sensitive[named]] = 1
     return likelihoods[which]
