@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 import uldp
 from uldp import Domain
 from uldp.attributes import OneByOne
-from uldp.domain import _labels, weights_of
+from uldp.domain import _labels, numbers_over, weights_of
 from uldp.personalized import JointLaw, PersonalizedMechanism, SecretMaps, TaggedDomain
 
 
@@ -270,7 +270,7 @@ def test_a_label_that_differs_in_trifles_is_named(labels, given, meant):
     domain = Domain(labels)
     message = re.escape(f"{given!r} is not a label of the domain; did you mean {meant!r}?")
     with pytest.raises(ValueError, match=message):
-        domain.labelled({**dict.fromkeys(labels[1:], 0.5), given: 0.5})
+        numbers_over(domain, {**dict.fromkeys(labels[1:], 0.5), given: 0.5}, "vector")
     if isinstance(meant, str):
         for way in (lambda: Domain(labels, [given]), lambda: weights_of(domain, [given])):
             with pytest.raises(ValueError, match=message):
@@ -322,7 +322,7 @@ def test_labels_come_in_all_containers(given):
         (lambda: CODES.indices([1.0]), r"type float64; .astype\(int\) makes whole numbers"),
         (lambda: Domain.product(a=["x, y", "x"], b=["z", "y, z"]), "factors must give each cell"),
         (
-            lambda: Domain(STRINGS).labelled(pd.Series(["no", "yes"]).value_counts()),
+            lambda: numbers_over(Domain(STRINGS), pd.Series({"no": 1, "yes": 1}), "vector"),
             r"got none for 'maybe'; if it is 0, say so, as by .reindex\(domain.labels, fill",
         ),
     ],
@@ -335,7 +335,7 @@ def test_the_sentence_has_the_remedy(make, message):
 def test_the_remedies_work():
     domain = Domain(STRINGS, sensitive=["yes"])
     counted = pd.Series(["no", "yes"]).value_counts().reindex(domain.labels, fill_value=0)
-    assert domain.labelled(counted).tolist() == [1, 1, 0]
+    assert numbers_over(domain, counted, "vector").tolist() == [1, 1, 0]
     shares = np.float32([0.1, 0.2, 0.7])
     law = uldp.UtilityOptimizedRR(domain, 1.0)
     with pytest.raises(ValueError, match="if that is rounding, divide them, as 64-bit floats"):
@@ -387,7 +387,7 @@ def test_wrong_choices_are_refused_as_fast_as_right_ones_are_taken(last):
     ways = [
         lambda chosen: Domain(MANY, chosen),
         lambda chosen: weights_of(LARGE, chosen),
-        lambda chosen: LARGE.labelled(dict.fromkeys(chosen, 1.0)),
+        lambda chosen: numbers_over(LARGE, dict.fromkeys(chosen, 1.0), "vector"),
     ]
     for way in ways:
         assert is_refused_as_fast(partial(way, MANY), partial(way, wrong))

@@ -193,26 +193,6 @@ def test_a_data_frame_holds_the_answers_to_a_product():
     assert CELLS.cells(**answers).tolist() == [22, 0]
 
 
-def test_estimates_with_labels():
-    p = np.array([0.5, 0.25, 0.25])
-    series = DOMAIN.labelled(p)
-    pd.testing.assert_series_equal(series, pd.Series(p, index=["a", "b", "c"]))
-    cells = CELLS.labelled(np.arange(24))
-    assert cells.index.names == ["age", "drug", "doses"]
-    assert cells["50+", "none", 5] == CELLS.indices("50+, none, 5")
-    by_age = cells.groupby("age").sum()
-    np.testing.assert_array_equal(by_age, CELLS.marginal(cells, "age"))
-    assert uldp.Domain(3).labelled(p).index.tolist() == [0, 1, 2]
-    tagged = uldp.personalized.TaggedDomain(DOMAIN, ["home"])
-    assert tagged.labelled([1, 2, 3, 4])["⊥home"] == 4
-
-
-def test_pandas_is_named_where_it_is_missing(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(ModuleNotFoundError, match='package pandas, of the extra "tables"'):
-        DOMAIN.labelled([1, 2, 3])
-
-
 # --- errors of sums ------------------------------------------------------------------------------
 
 

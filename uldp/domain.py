@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, set_fields
-from uldp._numerics.results import needed
 
 __all__ = ["Domain", "Label", "PerValue", "ProductDomain", "Weights"]
 
@@ -117,28 +116,6 @@ class Domain(Frozen):
     def size(self) -> int:
         """The number k of values."""
         return len(self.labels)
-
-    def labelled(self, vector: PerValue) -> Any:
-        """Return a number for each value, such as an estimate, as a pandas Series with the labels.
-
-        Parameters
-        ----------
-        vector : (k,) array_like, or mapping or Series by label
-            The numbers.
-
-        Returns
-        -------
-        pandas.Series
-            Indexed by the labels; for a product by its factors.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If pandas is not installed.
-        """
-        numbers = checks.numbers(per_value(self, vector, "vector"), "vector", (self.size,))
-        pandas = needed("pandas", "tables", "Domain.labelled")
-        return pandas.Series(numbers, index=self._index(pandas))
 
     def _index(self, pandas: Any, name: str | None = None) -> Any:
         return pandas.Index(self.labels, name=name)

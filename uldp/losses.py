@@ -37,7 +37,6 @@ __all__ = [
     "total_variance",
     "variances",
     "worst_case",
-    "worst_case_mass",
 ]
 
 Loss = Literal["l1", "l2"]
@@ -205,18 +204,3 @@ def worst_case(law: Law, loss: Loss, method: str = "empirical") -> NDArray[np.fl
         p = nearest(decoder.slopes / 2, np.ones(decoder.slopes.size))
     worst: NDArray[np.float64] = p / math.fsum(p)
     return worst
-
-
-def worst_case_mass(law: Law, loss: Loss) -> float:
-    """Return p(X_S) at the worst case, 0 where that is uniform over X_N and 1 where over X_S.
-
-    Parameters
-    ----------
-    law : Law
-        Any law.
-    loss : {"l1", "l2"}
-        The loss.
-    """
-    p = worst_case(law, loss)
-    in_S = float(p[law.sensitive].sum())
-    return in_S / (in_S + float(p[law.nonsensitive].sum()))

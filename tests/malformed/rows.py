@@ -8,7 +8,7 @@ import dataclasses
 import inspect
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -154,7 +154,6 @@ def of_domains() -> list[Call]:
     return [
         call(uldp.Domain, values=[*"abcde"], sensitive=["a"]),
         call(DOMAIN.indices, values=["a"]),
-        call(DOMAIN.labelled, vector=[1, 2, 3, 4, 5]),
         only(uldp.Domain.product, product, one=PAIR, two=[*"abcde"]),
         only(ProductDomain, {"factors": factors, "sensitive": not_cells}, factors={"a": [1, 2]}),
         only(
@@ -301,7 +300,6 @@ def of_losses() -> list[Call]:
         call(losses.l2_loss, law=URR, p=UNIFORM, n=9),
         call(losses.total_variance, law=URR, weights=UNIFORM),
         call(losses.worst_case, law=URR, loss="l2"),
-        call(losses.worst_case_mass, law=URR, loss="l2"),
         call(regimes.worst_case_loss, mechanism=URR, loss="l2"),
         call(regimes.rows, small | tiny, s=1, k=2, epsilon=1.0),
         call(regimes.compare, small, loss="l2", s=1, k=2),
@@ -365,12 +363,6 @@ def of_attributes() -> list[Call]:
     ]
 
 
-@wraps(inference.homogeneity)
-def homogeneity_of(tallies: Sequence[Any]) -> inference.ChiSquare:
-    """Take as one argument what `homogeneity` takes as several."""
-    return inference.homogeneity(*tallies)
-
-
 @wraps(inference.marginal)
 def marginal_of(tally: Any, factors: Any, confidence: float = 0.95) -> inference.EstimateTable:
     """Take as one argument what `marginal` takes as several."""
@@ -384,7 +376,6 @@ def of_inference() -> list[Call]:
     of_cells = uldp.UtilityOptimizedRR(uldp.Domain.product(age=2, drug=2), 1.0)
     not_strata = [*({"a": TALLY, "b": wrong} for wrong in (None, 1, *TWO))]
     not_strata += [None, 1, [], {}, TALLY, [TALLY], {"a": TALLY, "b": OF_OTHERS}]
-    not_pairs = [[], [TALLY], *([TALLY, wrong] for wrong in (None, 1, URR, EMPTY, OF_OTHERS))]
     return [
         call(inference.covariance, two, tally=TALLY),
         call(inference.standard_errors, two, tally=TALLY),
@@ -405,9 +396,7 @@ def of_inference() -> list[Call]:
         ),
         call(
             personalized.summary,
-            tagged | {"law": [URR]},
-            {"law": "common|law"},
-            law=COMMON,
+            tagged,
             tally=of_common,
             background={"home": UNIFORM},
         ),
@@ -431,8 +420,6 @@ def of_inference() -> list[Call]:
             tallies={"a": TALLY, "b": TALLY},
             shares=[0.5, 0.5],
         ),
-        only(homogeneity_of, {"tallies": not_pairs}, tallies=[TALLY, TALLY]),
-        call(inference.goodness_of_fit, one, tally=TALLY, p=UNIFORM),
         call(inference.summary, one, tally=TALLY, method="norm_sub"),
     ]
 

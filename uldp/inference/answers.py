@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,8 @@ from uldp.domain import Weights, weights_of
 from uldp.inference import totals
 from uldp.inference.groups import interval_of_ratio
 from uldp.inference.tables import EstimateTable, remarks_on
-from uldp.mechanisms import Mechanism
 from uldp.personalized.collector import Background, PersonalizedEstimate
-from uldp.personalized.tagged import TaggedDomain, tagged_domain
+from uldp.personalized.tagged import TaggedDomain
 from uldp.tallies import Tally, linear
 
 __all__ = ["PersonalizedTotal", "summary", "total"]
@@ -93,10 +91,7 @@ def total(
     -------
     PersonalizedTotal
     """
-    checks.instance(tally, "tally", Tally)
-    domain = tally.law.domain
-    if not isinstance(domain, TaggedDomain):
-        raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")
+    domain = _tagged(tally)
     weights = weights_of(domain.base, weights)
     sample = totals.Sample.of(tally, method)
     r = sample.estimate
@@ -116,6 +111,14 @@ def total(
     return PersonalizedTotal(
         sure.value, sure.standard_error, low, high, background_error=off, method=method
     )
+
+
+def _tagged(tally: Tally) -> TaggedDomain:
+    checks.instance(tally, "tally", Tally)
+    domain = tally.law.domain
+    if not isinstance(domain, TaggedDomain):
+        raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")
+    return domain
 
 
 def _delta_weights(r: Array, scores: Array, open_values: Indices, unknown: Indices) -> Array:
@@ -151,8 +154,7 @@ def _ends_without_knowledge(
 
 
 def summary(
-    law: Mechanism | Tally,
-    tally: Tally | None = None,
+    tally: Tally,
     background: Background | None = None,
     confidence: float = 0.95,
     method: str = "adjusted",
@@ -166,10 +168,8 @@ def summary(
 
     Parameters
     ----------
-    law : Mechanism
-        The common mechanism, over a `TaggedDomain`; or the tally alone, which knows it.
     tally : Tally
-        Of at least two of its reports.
+        Of at least two reports of the common mechanism, over a `TaggedDomain`.
     background : mapping of str to (k,) array_like, mapping of label to float, or None, optional
         For tags of the domain the distribution of the values with that tag; None, or no entry,
         where nothing is known. Then they are taken to be shared as the open values that were not
@@ -185,14 +185,7 @@ def summary(
         With a further column, "background_error", the most by which a share is off if the guess
         of the values behind the tags is wrong.
     """
-    if isinstance(law, Tally) and tally is None:
-        tally = law
-        law = cast(Mechanism, tally.law)
-    domain = tagged_domain(cast(Mechanism, law))
-    if not isinstance(tally, Tally):
-        raise TypeError(f"tally must be a Tally, got {tally!r}")
-    if tally.law != law:
-        raise ValueError(f"tally must be of {law!r}, got {tally.law!r}")
+    domain = _tagged(tally)
     base = domain.base
     values = np.arange(base.size)
     sensitive = np.isin(values, base.sensitive)
