@@ -99,7 +99,7 @@ class AdjustedDecoder(ClassDecoder):
 
         Here S and N are what a report adds to the sums of p̂ over X_S and X_N.
         """
-        inside = np.zeros(self.sensitive.size + self.nonsensitive.size)
+        inside = np.zeros(self._size)
         inside[self.sensitive] = 1
         in_S = self.base.moments_of_total(inside)
         in_N = self.base.moments_of_total(1 - inside)
@@ -125,14 +125,12 @@ class AdjustedDecoder(ClassDecoder):
     @property
     def _last(self) -> Array:
         """The weights of the last entry of X_S."""
-        weights = np.zeros(self.sensitive.size + self.nonsensitive.size)
-        weights[self.sensitive[-1]] = 1
-        return weights
+        return np.eye(1, self._size, self.sensitive[-1])[0]
 
     @cached_property
     def _spread(self) -> float:
         """By how much E[U² | x]/s² differs within X_S."""
-        squares = self.base.moments_of_total(np.ones(self._last.size))[self.sensitive]
+        squares = self.base.moments_of_total(np.ones(self._size))[self.sensitive]
         return float(np.ptp(squares)) / squares.size**2
 
     def _parts(self, weights: Array) -> tuple[float, Array]:
@@ -151,7 +149,7 @@ class AdjustedDecoder(ClassDecoder):
         if not members.size:
             return Moments(0.0, 0.0, 0.0)
         x = members[-1]
-        moments = self.moments_of_total(np.eye(1, members.size + foreign.size, x)[0])
+        moments = self.moments_of_total(np.eye(1, self._size, x)[0])
         own = moments[x]
         by_foreign = moments[foreign].max(initial=0)
         by_fellow = moments[members[:-1]].max(initial=0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -313,13 +314,23 @@ class ClassDecoder(Decoder):
     def _moments(self, sensitive: bool) -> Moments:
         """Return the mean squares of an entry in X_S, or of one in X_N."""
 
+    @property
+    def _size(self) -> int:
+        return self.sensitive.size + self.nonsensitive.size
+
+    def _squares_by_class(self) -> Iterator[tuple[bool, NDArray[np.intp], Moments]]:
+        """Yield whether a class is X_S, its values, and its mean squares, unless it is empty."""
+        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
+            if members.size:
+                yield sensitive, members, self._moments(sensitive)
+
     def alike(self) -> list[NDArray[np.intp]]:
         """Return the values in groups, in each of which the entries take the same numbers."""
         return [members for members in (self.sensitive, self.nonsensitive) if members.size]
 
     def ranges(self) -> NDArray[np.float64]:
         """Return the range of each entry."""
-        ends = np.empty((self.sensitive.size + self.nonsensitive.size, 2))
+        ends = np.empty((self._size, 2))
         for members in self.alike():
             ends[members] = self.range_of_total(np.eye(1, len(ends), members[0])[0])
         return ends
@@ -327,31 +338,25 @@ class ClassDecoder(Decoder):
     @property
     def null_variances(self) -> NDArray[np.float64]:
         """For each x the larger of the variances with all of p in X_S and with all of it in X_N."""
-        k = self.sensitive.size + self.nonsensitive.size
-        variances = np.empty(k)
-        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
-            moments = self._moments(sensitive)
+        variances = np.empty(self._size)
+        for _, members, moments in self._squares_by_class():
             with_fellow = moments.fellow if members.size > 1 else 0.0
-            with_foreign = moments.foreign if members.size < k else 0.0
+            with_foreign = moments.foreign if members.size < variances.size else 0.0
             variances[members] = max(with_fellow, with_foreign)
         return variances
 
     @property
     def own_squares(self) -> NDArray[np.float64]:
         """The mean square that is its own, for each class."""
-        squares = np.empty(self.sensitive.size + self.nonsensitive.size)
-        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
-            if members.size:
-                squares[members] = self._moments(sensitive).own
+        squares = np.empty(self._size)
+        for _, members, moments in self._squares_by_class():
+            squares[members] = moments.own
         return squares
 
     def as_bernoulli(self) -> Bernoulli:
         """Return Bernoulli variables of the same variances: n Var + p(x)² is affine in p(x)."""
-        below, above, width = np.empty((3, self.sensitive.size + self.nonsensitive.size))
-        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
-            if not members.size:
-                continue
-            own, fellow, foreign = self._moments(sensitive)
+        below, above, width = np.empty((3, self._size))
+        for _, members, (own, fellow, foreign) in self._squares_by_class():
             # n Var + p² is foreign + slope p. With f = false_support that of the Bernoulli variable
             # is f (1 - f)/gain² + (1 - 2f)/gain p. So below = f/gain and above = (1 - f)/gain have
             # the product foreign, the difference slope and the sum `length`.
@@ -362,23 +367,6 @@ class ClassDecoder(Decoder):
             above[members] = length - small if slope > 0 else small
             width[members] = length
         return Bernoulli(below / width, above / width, 1 / width)
-
-    def squares(self, mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return c and b, each of shape (k,), with E D_yx² = c + b p(x) where p(X_S) = mass.
-
-        A value that is alone in its class holds all its mass; there any mass gives the same.
-        """
-        constants, slopes = np.empty((2, self.sensitive.size + self.nonsensitive.size))
-        for sensitive, members, share in (
-            (True, self.sensitive, mass),
-            (False, self.nonsensitive, 1 - mass),
-        ):
-            own, fellow, foreign = self._moments(sensitive)
-            if members.size == 1:
-                fellow = foreign
-            constants[members] = fellow * share + foreign * (1 - share)
-            slopes[members] = own - fellow
-        return constants, slopes
 
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
         """Return exact intervals for the classes whose entries take two values, or else scores."""
@@ -401,12 +389,21 @@ class ClassDecoder(Decoder):
     def _largest_squares(
         self, estimate: NDArray[np.float64], n: int, missed: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the largest c, and b, with E D_yx² = c + b p(x), over an interval for p(X_S)."""
-        foreign = np.zeros(estimate.size)
-        foreign[self.nonsensitive] = 1
-        between = self.range_of_total(foreign)
+        """Return the largest c, and b, with E D_yx² = c + b p(x), over an interval for p(X_S).
+
+        A value that is alone in its class holds all its mass; there any mass gives the same.
+        """
+        weights = np.zeros(estimate.size)
+        weights[self.nonsensitive] = 1
+        between = self.range_of_total(weights)
         # c is affine in the mass. So the largest is at an end, and too low only if the mass lies
         # beyond that end, of which the chance is `missed`.
-        masses = np.clip(1 - exact(between, foreign @ estimate, n, 2 * missed), 0, 1)
-        (constants, slopes), (others, _) = (self.squares(float(mass)) for mass in masses)
-        return np.maximum(constants, others), slopes
+        in_N = np.clip(exact(between, weights @ estimate, n, 2 * missed), 0, 1)
+        constants, slopes = np.empty((2, estimate.size))
+        for sensitive, members, (own, fellow, foreign) in self._squares_by_class():
+            others = in_N if sensitive else 1 - in_N
+            if members.size == 1:
+                fellow = foreign
+            constants[members] = (fellow * (1 - others) + foreign * others).max()
+            slopes[members] = own - fellow
+        return constants, slopes
