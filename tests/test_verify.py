@@ -77,7 +77,7 @@ def test_what_is_right_agrees(derived, package, of, options):
 def test_a_formula_as_printed_is_a_side_of_its_own():
     as_printed = 2 * (s - sigma) / (n * u) + s * (s - 1) / (n * u**2) + (1 - q) / n
     verify.agree(L2, as_printed, losses.l2_loss, of=RESPONSE)
-    with pytest.raises(ArithmeticError, match=r"RR with s = \d+, k = \d+, n = \d+, epsilon = "):
+    with pytest.raises(ArithmeticError, match=r"RandomizedResponse\(.*, epsilon=.*, n = \d+: "):
         verify.agree(L2, as_printed + 1 / n, losses.l2_loss, of=RESPONSE)
 
 
@@ -103,7 +103,7 @@ def test_a_formula_as_printed_is_a_side_of_its_own():
     ],
 )
 def test_what_is_wrong_is_caught(wrong, package, of):
-    with pytest.raises(ArithmeticError, match=" is not "):
+    with pytest.raises(ArithmeticError, match="Not equal to tolerance rtol=1e-12"):
         verify.agree(wrong, package, of=of)
 
 
@@ -128,7 +128,7 @@ def test_the_largest_loss_is_searched_for_and_not_the_packages(monkeypatch):
     monkeypatch.setattr(losses, "worst_case", None)
     nobody = s * (s + 2 * E - 3) / u**2 + 1 - 1 / nu
     verify.agree(nobody / n, verify.worst_l2, of=["uRR"], only=u <= nu)
-    with pytest.raises(ArithmeticError, match=" is not "):
+    with pytest.raises(ArithmeticError, match="Not equal to tolerance rtol=1e-12"):
         verify.agree(nobody / n, verify.worst_l2, of=["uRR"], only=nu > 0)
 
 
@@ -153,8 +153,8 @@ def test_a_loss_is_caught_that_is_larger_at_a_random_p_or_a_step_toward_it():
         ([L2], ["RR"], sp.true, ValueError, "two sides"),
         ([L2, losses.l2_loss], [], sp.true, ValueError, "a mechanism"),
         ([L2, losses.l2_loss], ["uBD"], sp.true, ValueError, "of must be one of RR, RAPPOR"),
-        ([URR, found], ["uRR"], sp.true, ValueError, "sides must be alike"),
-        ([L2, lambda *_: np.nan], ["RR"], sp.true, ArithmeticError, "is not nan"),
+        ([URR, found], ["uRR"], sp.true, ArithmeticError, "shapes"),
+        ([L2, lambda *_: np.nan], ["RR"], sp.true, ArithmeticError, "DESIRED: array\\(nan"),
     ],
 )
 def test_what_cannot_be_tried_is_an_error(sides, of, only, error, message):
