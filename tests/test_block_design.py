@@ -321,6 +321,8 @@ def test_simulation_takes_more_users_than_one_draw_can():
     tally = mechanism.simulate(true_counts, rng=0)
     assert tally.n == true_counts.sum()
     np.testing.assert_allclose(mechanism.estimate(tally), true_counts / tally.n, atol=1e-3)
+    with pytest.raises(ValueError, match="at most 100000000000 users of a block design, got 100"):
+        mechanism.simulate([10**11, 0, 0, 1])
 
 
 def test_sizes_have_one_form():

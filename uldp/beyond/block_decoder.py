@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uldp._numerics.fields import Frozen, lock_arrays
-from uldp.beyond.limits import clipped_root
 from uldp.beyond.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 
-__all__ = ["BlockDecoder", "BlockLaw", "best_mass"]
+__all__ = ["BlockDecoder", "BlockLaw"]
 
 
 class BlockLaw(Frozen):
@@ -292,28 +291,6 @@ class BlockDecoder(OutcomeDecoder):
         """Whether every estimate sums to 1, as it always does here."""
         return True
 
-    @property
-    def slope(self) -> float:
-        """The slope in p(X_S), at σ0, of the least loss n E l2 for p uniform within both classes.
-
-        Defined only if the domain has both sensitive and non-sensitive values.
-        """
-        law = self.law
-        s = self.law.s
-        nu = self.law.nu
-        of_sets = (
-            self.contrast**2 * law.sizes * law.not_held
-            + (1 - self.foreign_mass) ** 2 / s
-            + self.foreign_mass**2 / nu
-        )
-        of_revealed = (
-            (nu - 1) / (nu * law.revealed**2)
-            + self.own_mass_revealed**2 / s
-            + self.foreign_mass_revealed**2 / nu
-        )
-        gained = float(law.weights @ (law.shown * (of_sets - of_revealed)))
-        return gained - 2 * self.mass / s + 2 * (1 - self.mass) / nu
-
     def sensitive_outcomes(self, p_own: Masses, p_fellow: Masses, p_foreign: float) -> Outcomes:
         """Yield each amount that a report can add to an entry of X_S, with its probability."""
         law = self.law
@@ -333,20 +310,3 @@ class BlockDecoder(OutcomeDecoder):
             yield self.unrevealed[i], weight * (p_foreign + law.hidden[i] * (p_own + p_fellow))
         yield self.unnamed, law.revealed * p_fellow
         yield self.named, law.revealed * p_own
-
-
-def best_mass(law: BlockLaw) -> float:
-    """Return the σ0 at which the best linear decoder has the largest loss: the minimax one.
-
-    The least loss n E l2 over all decoders is a concave function of p(X_S), and equal to that of
-    the decoder built at this p(X_S), slope included. So where it is largest, the loss of that one
-    decoder is largest too.
-    """
-    if not law.nu or law.sizes.size < 2:
-        return 1.0
-    none = np.empty(0, dtype=np.intp)
-
-    def slope(mass: float) -> float:
-        return BlockDecoder(law, none, none, mass).slope
-
-    return clipped_root(slope, 1.0)

@@ -19,7 +19,7 @@ from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
 from uldp._numerics.subsets import column_counts, random_subsets
 from uldp.beyond import limits
-from uldp.beyond.block_decoder import BlockDecoder, BlockLaw, best_mass
+from uldp.beyond.block_decoder import BlockDecoder, BlockLaw
 from uldp.likelihood import Evidence
 from uldp.mechanisms.base import Names
 from uldp.mechanisms.set_reports import SetReports
@@ -32,6 +32,7 @@ Sizes = tuple[tuple[int, float], ...]
 DIGITS = 12
 MEMBERS_AT_ONCE = 1 << 22
 USERS_OF_ONE_DRAW = 500_000_000
+MOST_SIMULATED = 10**11
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,14 @@ class UtilityOptimizedBlockDesign(SetReports):
 
     @cached_property
     def decoder(self) -> BlockDecoder:
-        """The linear estimate whose largest l2 loss is the least for these sizes."""
+        """The linear estimate whose largest l2 loss is the least for these sizes.
+
+        It is built where f of `limits` is largest: there it has the loss f, slope included, and
+        its own loss is concave in p(X_S), so that this is the largest.
+        """
         law = self._law
-        return BlockDecoder(law, self.sensitive, self.nonsensitive, best_mass(law))
+        mass = limits.worst_mass(law.s, law.nu, self.epsilon, law.sizes, law.weights)
+        return BlockDecoder(law, self.sensitive, self.nonsensitive, mass)
 
     @property
     def tally_shape(self) -> tuple[int, ...]:
@@ -225,9 +231,15 @@ class UtilityOptimizedBlockDesign(SetReports):
     def _simulate_counts(
         self, true_counts: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        draws = -(-int(true_counts.sum()) // USERS_OF_ONE_DRAW)
         if not self._sizes:
             return true_counts
+        n = int(true_counts.sum())
+        if n > MOST_SIMULATED:
+            raise ValueError(
+                f"true_counts must be of at most {MOST_SIMULATED} users of a block design, "
+                f"got {n}: simulate a share of them"
+            )
+        draws = -(-n // USERS_OF_ONE_DRAW)
         if draws > 1:
             # Fewer users at a time: (m + 0)//d, ..., (m + d - 1)//d add up to m.
             total = np.zeros(self.tally_shape, dtype=np.int64)

@@ -41,6 +41,7 @@ __all__ = [
     "fundamental_limit",
     "saddle",
     "single_size_losses",
+    "worst_mass",
 ]
 
 NEGLIGIBLE = 1e-12
@@ -171,6 +172,15 @@ def epsilon_from_which_uRR_is_optimal(s: int, nu: int) -> float:
         return 0.0
     k = s + nu
     return math.log(nu + math.sqrt((k - 1) * (k - 2) / 2))
+
+
+def worst_mass(
+    s: int, nu: int, epsilon: float, sizes: NDArray[np.int64], weights: NDArray[np.float64]
+) -> float:
+    """Return the σ at which f is largest for these weights, or 1 where it does not matter."""
+    if not nu or sizes.size < 2:
+        return 1.0
+    return _Game(s, nu, epsilon).worst_mass(sizes, weights)
 
 
 class _Play(NamedTuple):
