@@ -13,12 +13,7 @@ from scipy.special import expit
 
 import uldp
 from uldp import losses
-from uldp.beyond.theta import (
-    best_theta,
-    l2_log_odds,
-    largest_epsilon_with_worst_mass_0,
-    minimax_mass,
-)
+from uldp.beyond.theta import best_theta, l2_log_odds, minimax_mass
 from uldp.paper import regimes
 
 mpmath.mp.dps = 60
@@ -55,10 +50,6 @@ def test_no_digit_of_theta_is_lost(s, epsilon, mass):
     assert log_odds == pytest.approx(float(exact), rel=1e-14)
     assert expit(log_odds) == pytest.approx(float(1 / (1 + mpmath.exp(-exact))), rel=1e-15)
     assert expit(-log_odds) == pytest.approx(float(1 / (1 + mpmath.exp(exact))), rel=1e-12)
-
-
-def test_without_non_sensitive_values_the_worst_mass_is_never_0():
-    assert largest_epsilon_with_worst_mass_0(3, 0) == 0
 
 
 @pytest.mark.parametrize(("s", "nu"), [(3, 2), (1, 1), (1, 1000), (1000, 1), (76, 324)])
@@ -124,7 +115,6 @@ def test_p_is_worst_without_sensitive_values_up_to_a_sharp_threshold(s, nu):
         theta_there = float(expit(float(defined_log_odds(s, epsilon, 0))))
         mass = uRAP(s, nu, epsilon, theta_there).worst_case("l2")[:s].sum()
         assert (mass == 0) == is_zero
-    assert minimax_mass(s, nu, largest_epsilon_with_worst_mass_0(s, nu)) == 0
 
 
 def test_limits_of_theta():

@@ -148,7 +148,12 @@ def single_size_losses(s: int, nu: int, epsilon: float) -> NDArray[np.float64]:
     s, nu, epsilon = _checked(s, nu, epsilon)
     if s == 0 or s + nu == 1:
         return np.zeros(s)
-    return _Game(s, nu, epsilon).single_size_values(np.arange(1, s + 1))
+    game = _Game(s, nu, epsilon)
+    losses = np.full(s, np.inf)
+    for d in range(1, max(s, 2)):
+        play = game.play(1.0, np.array([d]), np.ones(1))
+        losses[d - 1] = game.guarantee(1.0, play)
+    return losses
 
 
 def epsilon_from_which_uRR_is_optimal(s: int, nu: int) -> float:
@@ -205,15 +210,16 @@ class _Game:
         epsilon = min(epsilon, NOTHING_CHANGES_ABOVE)
         self.s = s
         self.nu = nu
-        self.epsilon = epsilon
         self._noise = s * math.exp(-epsilon)
         self._growth = -math.expm1(-epsilon)
         self._present = np.array([s > 1, nu > 1, nu > 0])
         self._costs = np.array([(s - 1) ** 2 / s, 1 - 1 / max(nu, 1), 1 / s + 1 / max(nu, 1)])
 
-    def over_S_alone(self) -> _Game:
-        """Return the game of plain LDP on X_S."""
-        return _Game(self.s, 0, self.epsilon)
+    def best_size_over_S_alone(self) -> int:
+        """Return the size that subset selection takes, least in (s·e + g·d)²/(d (s - d))."""
+        sizes = np.arange(1, max(self.s, 2))
+        total = self._noise + self._growth * sizes
+        return 1 + int((total**2 / (sizes * np.maximum(self.s - sizes, 1))).argmin())
 
     def play(self, mass: float, sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> _Play:
         """Return f and its derivatives at a mass and weights on some sizes."""
@@ -250,31 +256,13 @@ class _Game:
         step = min(max(mass + play.slope / (2 * curvature), 0.0), 1.0) - mass
         return float(play.value + step * (play.slope - curvature * step))
 
-    def single_size_values(self, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the largest f over σ with all weight on one size, a + b·σ - (1/s + 1/ν)·σ²."""
-        kept = self._growth * sizes
-        total = self._noise + kept
-        noise = self._noise / kept
-        with np.errstate(divide="ignore", invalid="ignore"):
-            of_S = self._costs[0] * total / (self._growth * (self.s - sizes))
-        of_S = of_S if self.s > 1 else np.zeros(1)
-        if not self.nu:
-            return of_S * (1 + noise)
-        of_N = self._costs[1] * total / kept
-        curvature = self._costs[2]
-        at_0 = of_S * noise + of_N + curvature * noise
-        slope = of_S - of_N + curvature * (1 - noise)
-        worst = np.clip(slope / (2 * curvature), 0, 1)
-        values: NDArray[np.float64] = at_0 + worst * (slope - curvature * worst)
-        return values
-
 
 def _strategies(game: _Game, sizes: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
     """Return the worst mass and the optimal weights."""
     weights = np.zeros(game.s)
-    of_subset_selection = int(game.over_S_alone().single_size_values(sizes).argmin())
-    if of_subset_selection > 0 or not game.nu:
-        weights[of_subset_selection] = 1
+    of_subset_selection = game.best_size_over_S_alone()
+    if of_subset_selection > 1 or not game.nu:
+        weights[of_subset_selection - 1] = 1
         return 1.0, weights
     candidates = sizes[:2]
 

@@ -20,11 +20,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from uldp import losses
 from uldp._numerics import checks
+from uldp.beyond.limits import clipped_root
 from uldp.domain import PerValue
 from uldp.law import distribution_over
 from uldp.mechanisms.rappor import UtilityOptimizedRappor
@@ -92,12 +93,10 @@ def minimax_mass(s: int, nu: int, epsilon: float) -> float:
     """Return the worst p(X_S) for the l2 loss at the θ of the least worst case, for s > 0.
 
     It is the root of σ (2/s + 2/ν) = 2/ν - 1/((1-θ)(E-1)) with the θ of `l2_log_odds` at σ, or 0
-    if that is negative.
+    if that is negative, as it is for E up to 1 + ν + ν²/(4s).
     """
     if nu == 0:
         return 1.0
-    if epsilon <= largest_epsilon_with_worst_mass_0(s, nu):
-        return 0.0
     shrink = math.exp(-epsilon)
     growth = -math.expm1(-epsilon)
 
@@ -106,13 +105,7 @@ def minimax_mass(s: int, nu: int, epsilon: float) -> float:
         slope = 2 / nu - (shrink + odds_shrunk) / growth
         return slope / (2 / s + 2 / nu) - mass
 
-    high = s / (s + nu)
-    return high if gap(high) >= 0 else float(brentq(gap, 0.0, high, xtol=1e-16, rtol=1e-15))
-
-
-def largest_epsilon_with_worst_mass_0(s: int, nu: int) -> float:
-    """Return the ε up to which the minimax θ has its worst p at p(X_S) = 0, ln(1 + ν + ν²/(4s))."""
-    return math.log1p(nu + nu**2 / (4 * s))
+    return clipped_root(gap, s / (s + nu))
 
 
 def _least(loss: Callable[[float], float], high: float) -> float:
