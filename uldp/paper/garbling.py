@@ -11,13 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.binomial import probability
-from uldp._numerics.packed import PackedSets
 from uldp.beyond import UtilityOptimizedBlockDesign
-from uldp.law import MATRIX_ENTRIES
 from uldp.mechanisms import UtilityOptimizedRappor
 
 __all__ = ["Garbling", "rappor_as_garbling"]
@@ -46,33 +43,6 @@ class Garbling:
     rappor: UtilityOptimizedRappor
     design: UtilityOptimizedBlockDesign
     lost: float
-
-    def postprocessing(self) -> NDArray[np.float64]:
-        """Return R, shape (|Y_uBD|, |Y_uRAP|), with Q_uRAP = Q_uBD R.
-
-        Raises
-        ------
-        ValueError
-            If the matrix would have more than 2^24 entries.
-        """
-        before = self.design.outputs
-        after = self.rappor.outputs
-        if len(before) * len(after) > MATRIX_ENTRIES:
-            raise ValueError(
-                f"the domain is too large for the matrix: {len(before)} x {len(after)} entries, "
-                f"at most {MATRIX_ENTRIES} are allowed"
-            )
-        decoder = self.rappor.decoder
-        x = self.rappor.sensitive[0]
-        sets = PackedSets(self.rappor.sensitive.size)
-        support = decoder.false_support[x]
-        not_support = decoder.not_false_support[x]
-        noise = np.where(sets.unpack(after), support, not_support).prod(axis=1)
-        same = before[:, None] == after
-        same_set, same_value = np.split(same, [sets.width], axis=2)
-        kept = np.where(self.design.protected[:, None], same_set.all(axis=2), noise)
-        empty = ~after.any(axis=1)
-        return (1 - self.lost) * same_value.all(axis=2) * kept + self.lost * empty
 
 
 def rappor_as_garbling(rappor: UtilityOptimizedRappor) -> Garbling:
