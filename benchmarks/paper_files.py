@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from datetime import date
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +26,7 @@ from speed import circumstances
 
 from uldp.__main__ import main as uldp
 from uldp.paper import datasets
-from uldp.paper.datasets import GridHistogram, Histogram
+from uldp.paper.datasets import GridHistogram, Histogram, paper_files
 from uldp.paper.experiments import FIGURES
 
 HERE = Path(__file__).parent
@@ -107,11 +106,8 @@ def write(folder: Path, lines: int) -> dict[str, list[int]]:
 
 def expect(lines: int, in_manhattan: int) -> None:
     """Let the loaders expect so many lines in place of the whole files'."""
-    whole = {"expected_venues": lines, "expected_checkins": lines}
-    datasets.load_us_census_1990 = partial(datasets.load_us_census_1990, expected_rows=lines)
-    datasets.load_foursquare = partial(
-        datasets.load_foursquare, expected_in_manhattan=in_manhattan, **whole
-    )
+    paper_files.TOTALS |= dict.fromkeys(("rows", "venues", "check-ins"), lines)
+    paper_files.TOTALS["check-ins in Manhattan"] = in_manhattan
 
 
 def read(what: str, folder: Path) -> Histogram | GridHistogram:
