@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,6 @@ from uldp.paper.experiments import (
     read_table,
     runs as runs_module,
 )
-from uldp.paper.experiments.settings import chosen
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 TABLES = ("fig5", "fig6", "fig7")
@@ -157,14 +156,7 @@ def test_a_record_of_another_seed_or_version_is_not_used(tmp_path, measured, mon
     assert len(measured) == 3 * RR.realizations
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("{", "[]", "{}", '{"losses": {"mle": 1}}', '{"losses": [1]}'),
-        *('{"losses": {"mle": [1, 2]}}', '{"losses": {"mle": {"tv": [1]}}}'),
-        *('{"losses": {"mle": {"tv": null}}}', '{"losses": {"mle": {"none": {"tv": "much"}}}}'),
-    ],
-)
+@pytest.mark.parametrize("line", ["{", "[]", "{}", '{"losses": [1]}'])
 def test_a_file_that_is_no_record(tmp_path, line):
     path = tmp_path / "record.jsonl"
     right = '{"seed": 1, "losses": {"mle": {"tv": 1, "mse": 2}, "em": {"none": {"tv": 1}}}}'
@@ -376,9 +368,9 @@ def test_the_command_says_all_settings(settings, figure):
     """Names of files that begin with "-" are no arguments of a command line."""
     python, m, package, *words = shlex.split(settings.command(figure))
     assert (python, m, package) == ("python", "-m", "uldp")
-    arguments = command_line.parser().parse_args(words)
-    assert arguments.figures == [figure]
-    assert chosen(arguments) == settings
+    given = vars(command_line.parser().parse_args(words))
+    assert given["figures"] == [figure]
+    assert Settings(**{option.name: given[option.name] for option in fields(Settings)}) == settings
 
 
 def test_a_table_reads_back(tmp_path):

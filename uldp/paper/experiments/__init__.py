@@ -16,8 +16,7 @@ from uldp.paper.experiments.personalized import (
 )
 from uldp.paper.experiments.plans import plan
 from uldp.paper.experiments.points import NO_PRIVACY, Point, measure
-from uldp.paper.experiments.record import Record
-from uldp.paper.experiments.runs import reproduce, run
+from uldp.paper.experiments.runs import Record, reproduce, run
 from uldp.paper.experiments.settings import FIGURES, METHODS, Settings
 from uldp.paper.experiments.tables import read_table, write_table
 

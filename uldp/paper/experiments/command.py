@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 from uldp.paper.experiments.runs import reproduce
-from uldp.paper.experiments.settings import FIGURES, add_options, chosen
+from uldp.paper.experiments.settings import FIGURES, Settings, flag
 from uldp.paper.experiments.tables import extra
 
 __all__ = ["add_reproduce"]
@@ -26,7 +27,8 @@ def add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     command.add_argument(
         "figures", nargs="+", choices=FIGURES, metavar="figure", help=", ".join(FIGURES)
     )
-    add_options(command)
+    for option in fields(Settings):
+        command.add_argument(flag(option.name), default=option.default, **option.metadata)
     command.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")
     command.add_argument("--jobs", type=int, metavar="N", help="processes (all cores)")
     command.add_argument(
@@ -37,7 +39,7 @@ def add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 
 def _reproduce(given: argparse.Namespace) -> None:
-    settings = chosen(given)
+    settings = Settings(**{option.name: getattr(given, option.name) for option in fields(Settings)})
     jobs = extra("joblib").cpu_count() if given.jobs is None else given.jobs
     try:
         with _cluster(given.dask):

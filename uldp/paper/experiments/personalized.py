@@ -106,15 +106,11 @@ class PersonalizedPoint(Point):
         return super().labels | {"k": base.size, "sensitive": base.sensitive.size}
 
     def losses(self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str) -> Losses:
-        """Return the losses of an estimator in one realization (see `Point.losses`).
+        """Return for each of `KNOWLEDGE` the losses of an estimator in one realization, by name.
 
-        Returns
-        -------
-        mapping of str to dict
-            For each of `KNOWLEDGE` "tv" and "mse", the total variation and the squared l2 loss of
-            p̂; "first" and "second", the terms of Theorem 1; and "second_bound", the bound on the
-            latter. With the empirical estimate comes "expected_first", which `uldp.losses`
-            forecasts for users drawn independently.
+        They are "tv" and "mse", the total variation and the squared l2 loss of p̂; "first" and
+        "second", the terms of Theorem 1; and "second_bound", the bound on the latter. With the
+        empirical estimate comes "expected_first", forecast for users drawn independently.
         """
         r = self.estimate(mechanism, reports, method)
         forecast = {}
@@ -124,9 +120,9 @@ class PersonalizedPoint(Point):
         for knowledge, background in self.background.items():
             estimate = PersonalizedEstimate.of(self.law.domain, r, background)
             terms = estimate.loss_terms(self.law)
-            of_terms = {"first": terms.first, "second": terms.second}
-            bound = {"second_bound": estimate.second_term_bound}
-            losses[knowledge] = distances(estimate.p, self.law.p) | of_terms | bound | forecast
+            losses[knowledge] = distances(estimate.p, self.law.p) | forecast
+            losses[knowledge] |= {"first": terms.first, "second": terms.second}
+            losses[knowledge]["second_bound"] = estimate.second_term_bound
         return losses
 
     def rows(self, method: str, losses: Sequence[Losses]) -> list[Row]:

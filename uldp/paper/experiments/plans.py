@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,6 @@ SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 500)
 USERS = {"census": 1_229_143, "manhattan": 179_527}
 USERS_BY_ATTRIBUTES = 240_000
 
-MEASURED_PERSONALIZED = ("uRR", "uRAP")
 REALIZATIONS = {"fig5": 100, "fig6": 100, "fig7": 10, "fig8": 100, "table1": 100}
 QUICK_USERS = 1000
 
@@ -64,31 +64,34 @@ def checkins(settings: Settings) -> tuple[str, GridHistogram]:
 
 def _by_epsilon(settings: Settings) -> Iterator[Point]:
     for point in _bases("fig5", settings):
-        yield point
-        for epsilon in sorted([*_grid(settings), math.log(point.histogram.domain.size)]):
-            for mechanism in PAPER:
-                yield replace(point, mechanism=mechanism, epsilon=epsilon)
+        k = point.histogram.domain.size
+        yield from _at(point, sorted([*_grid(settings), math.log(k)]))
 
 
 def _by_sensitive(settings: Settings) -> Iterator[Point]:
     for point in _bases("fig6", settings):
-        yield point
         k = point.histogram.domain.size
         grid = (1, 10, 100) if settings.quick else SIZES
-        for epsilon in (0.1, math.log(k)):
-            for mechanism, kind in PAPER.items():
-                sizes = [None] if kind.protects_every_value else [*(s for s in grid if s < k), k]
-                for size in sizes:
-                    yield replace(point, mechanism=mechanism, epsilon=epsilon, drawn=size)
+        sizes = [*(s for s in grid if s < k), k]
+        for private in _at(point, (0.1, math.log(k))):
+            if private.mechanism in ("uRR", "uRAP"):
+                yield from (replace(private, drawn=size) for size in sizes)
+            else:
+                yield private
 
 
 def _by_attributes(settings: Settings) -> Iterator[Point]:
     for attributes in (4, 6) if settings.quick else range(4, 10):
         for point in _bases("fig7", settings, attributes):
-            yield point
-            for epsilon in (0.1, 1.0, 6.0):
-                for mechanism in PAPER:
-                    yield replace(point, mechanism=mechanism, epsilon=epsilon)
+            yield from _at(point, (0.1, 1.0, 6.0))
+
+
+def _at(point: Point, epsilons: Iterable[float]) -> Iterator[Point]:
+    """Yield a point without privacy, and then all mechanisms at each ε."""
+    yield point
+    for epsilon in epsilons:
+        for mechanism in PAPER:
+            yield replace(point, mechanism=mechanism, epsilon=epsilon)
 
 
 def _grid(settings: Settings) -> tuple[float, ...]:
@@ -100,67 +103,58 @@ def _personalized(figure: str, settings: Settings) -> Iterator[PersonalizedPoint
     name, people = checkins(settings)
     law = checkin_law(people)
     counts = np.rint(law.r * people.counts.sum())
-    intermediate = Histogram(law.domain, counts, people.source)
     grid = () if figure == "table1" else _grid(settings)
     for epsilon in sorted([*grid, math.log(people.domain.size)]):
-        for mechanism in MEASURED_PERSONALIZED:
+        for mechanism in ("uRR", "uRAP"):
             yield PersonalizedPoint(
-                figure=figure,
                 data=name,
-                histogram=intermediate,
+                histogram=Histogram(law.domain, counts, people.source),
                 mechanism=mechanism,
                 epsilon=epsilon,
-                n=_users("fig8", "manhattan", people, settings),
-                methods=settings.methods,
-                realizations=_realizations(figure, settings),
-                sampling=settings.sampling,
+                n=_users("manhattan", people, settings),
                 law=law,
                 places=place_distributions(people),
+                **_common(figure, settings),
             )
 
 
-def _users(figure: str, role: str, people: Histogram, settings: Settings) -> int:
+def _users(role: str, people: Histogram, settings: Settings) -> int:
     if settings.quick:
         return QUICK_USERS
-    if figure == "fig7":
-        return USERS_BY_ATTRIBUTES
     if settings.sampling == "halves":
         return -(-int(people.counts.sum()) // 2)
     return USERS[role]
 
 
-def _realizations(figure: str, settings: Settings) -> int:
-    return settings.realizations or (5 if settings.quick else REALIZATIONS[figure])
+def _common(figure: str, settings: Settings) -> dict[str, Any]:
+    """Return what all points of a figure have in common."""
+    times = settings.realizations or (5 if settings.quick else REALIZATIONS[figure])
+    same = {"methods": settings.methods, "sampling": settings.sampling}
+    return {"figure": figure, "realizations": times, **same}
 
 
 def _bases(figure: str, settings: Settings, attributes: int = 4) -> Iterator[Point]:
-    """Return a point without privacy for each data set."""
-    for role, (name, people) in _people(figure, settings, attributes).items():
+    """Yield a point without privacy for each data set."""
+    path = settings.us_census_1990
+    data = {
+        "census": ("census", datasets.census(attributes))
+        if path is None
+        else ("US Census 1990", datasets.load_us_census_1990(path, attributes))
+    }
+    if figure != "fig7":
+        data["manhattan"] = checkins(settings)
+    for role, (name, people) in data.items():
+        # Without the names of many values, which every process would be sent.
         unlabelled = Domain(people.domain.size, people.domain.sensitive.tolist())
+        users = _users(role, people, settings)
         yield Point(
-            figure=figure,
             data=name,
             histogram=Histogram(unlabelled, people.counts, people.source),
             mechanism=NO_PRIVACY,
             epsilon=None,
-            n=_users(figure, role, people, settings),
-            methods=settings.methods,
-            realizations=_realizations(figure, settings),
-            sampling=settings.sampling,
+            n=USERS_BY_ATTRIBUTES if figure == "fig7" and not settings.quick else users,
+            **_common(figure, settings),
         )
-
-
-def _people(figure: str, settings: Settings, attributes: int) -> dict[str, tuple[str, Histogram]]:
-    """Return the data sets of a figure with their names, by the part that they play."""
-    path = settings.us_census_1990
-    census = (
-        ("census", datasets.census(attributes))
-        if path is None
-        else ("US Census 1990", datasets.load_us_census_1990(path, attributes))
-    )
-    if figure == "fig7":
-        return {"census": census}
-    return {"census": census, "manhattan": checkins(settings)}
 
 
 def _parts(point: Point, settings: Settings) -> Iterator[Point]:

@@ -18,14 +18,7 @@ from uldp.paper.datasets import Histogram
 from uldp.paper.experiments.tables import COMMON, Kind, Row, means
 from uldp.tallies import Tally
 
-__all__ = [
-    "NO_PRIVACY",
-    "Losses",
-    "Point",
-    "Sampling",
-    "distances",
-    "measure",
-]
+__all__ = ["NO_PRIVACY", "Losses", "Point", "Sampling", "distances", "measure"]
 
 Sampling = Literal["iid", "halves"]
 Losses = Mapping[str, Any]
@@ -33,7 +26,6 @@ Losses = Mapping[str, Any]
 
 NO_PRIVACY = "no privacy"
 EM_STEPS = 100
-OPTIONS: dict[str, dict[str, Any]] = {"em": {"steps": EM_STEPS}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,23 +103,11 @@ class Point:
         return {name: self.key[name] for name in names}
 
     def losses(self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str) -> Losses:
-        """Return the losses of an estimator in one realization.
+        """Return the losses of an estimator in one realization, by name.
 
-        Parameters
-        ----------
-        mechanism : Mechanism
-            The mechanism of the point.
-        reports : Tally or ndarray
-            What `Mechanism.estimate` takes.
-        method : str
-            The estimator.
-
-        Returns
-        -------
-        mapping of str to float
-            "tv", the total variation, and "mse", the squared l2 loss. With the empirical estimate
-            come "expected_tv" and "expected_mse", which `uldp.losses` forecasts for users drawn
-            independently.
+        They are "tv", the total variation, and "mse", the squared l2 loss. With the empirical
+        estimate come "expected_tv" and "expected_mse", which `uldp.losses` forecasts for users
+        drawn independently.
         """
         truth = self.histogram.frequencies
         losses = distances(self.estimate(mechanism, reports, method), truth)
@@ -137,44 +117,17 @@ class Point:
         return losses
 
     def rows(self, method: str, losses: Sequence[Losses]) -> list[Row]:
-        """Return the rows of the table on an estimator.
-
-        Parameters
-        ----------
-        method : str
-            The estimator.
-        losses : sequence of mapping
-            What `losses` returned in each realization.
-
-        Returns
-        -------
-        list of dict
-            A single row: entries by column, standard errors for all losses.
-        """
+        """Return the rows of the table on an estimator, from its losses in each realization."""
         return [self.labels | {"estimator": method} | means(losses)]
 
     def estimate(
         self, mechanism: Mechanism, reports: Tally | NDArray[Any], method: str
     ) -> NDArray[np.float64]:
-        """Return the estimate by the experiment's options.
-
-        Parameters
-        ----------
-        mechanism : Mechanism
-            The mechanism of the point.
-        reports : Tally or ndarray
-            What `Mechanism.estimate` takes.
-        method : str
-            The estimator.
-
-        Returns
-        -------
-        (k,) ndarray
-            The estimate over the mechanism's domain.
-        """
+        """Return the estimate by the experiment's options, over the mechanism's domain."""
+        options = {"steps": EM_STEPS} if method == "em" else {}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "EM stopped", RuntimeWarning)
-            return mechanism.estimate(reports, method, **OPTIONS.get(method, {}))
+            return mechanism.estimate(reports, method, **options)
 
 
 def distances(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> dict[str, float]:
@@ -186,7 +139,7 @@ def distances(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> dict
 def measure(
     point: Point, methods: tuple[str, ...], realization: int, seed: int
 ) -> dict[str, Losses]:
-    """Draw users and their reports, and return by estimator its losses by name.
+    """Draw users and their reports, and return what `Point.losses` does, by estimator.
 
     The randomness depends on the point's key, the realization and the seed alone, so that any
     realization can be measured again apart from the others.
@@ -201,13 +154,11 @@ def measure(
         The number of the realization, 0 or more.
     seed : int
         The seed of the experiment.
-
-    Returns
-    -------
-    dict of str to mapping
-        For each estimator what `Point.losses` returns.
     """
-    rng = np.random.default_rng(_stream(point, realization, seed))
+    digest = sha256(json.dumps(point.key, sort_keys=True).encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    stream = np.random.SeedSequence(seed, spawn_key=(*words, realization))
+    rng = np.random.default_rng(stream)
     mechanism = _mechanism(point, rng)
     counts = _users(point, rng)
     reports = (
@@ -216,12 +167,6 @@ def measure(
         else mechanism.simulate(counts, rng)
     )
     return {method: point.losses(mechanism, reports, method) for method in methods}
-
-
-def _stream(point: Point, realization: int, seed: int) -> np.random.SeedSequence:
-    digest = sha256(json.dumps(point.key, sort_keys=True).encode()).digest()
-    words = np.frombuffer(digest, dtype="<u4").tolist()
-    return np.random.SeedSequence(seed, spawn_key=(*words, realization))
 
 
 def _mechanism(point: Point, rng: np.random.Generator) -> Mechanism:

@@ -1,8 +1,11 @@
-"""Running experiments: in parallel, with progress, resuming where they were stopped."""
+"""Running experiments: in parallel, with progress and a record, resuming where they stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,18 +16,14 @@ import scipy
 from uldp._numerics import VERSION, checks
 from uldp.paper.experiments.personalized import cells
 from uldp.paper.experiments.plans import checkins, plan
-from uldp.paper.experiments.points import EM_STEPS, Point, measure
-from uldp.paper.experiments.record import Entry, Record
+from uldp.paper.experiments.points import EM_STEPS, Losses, Point, measure
 from uldp.paper.experiments.settings import FIGURES, Settings
 from uldp.paper.experiments.tables import CELLS, extra, tabulate, write_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["reproduce", "run"]
-
-Todo = list[tuple[int, tuple[str, ...]]]
-"""Realizations with the estimators that are missing of each."""
+__all__ = ["Record", "reproduce", "run"]
 
 REALIZATIONS_AT_ONCE = 10
 
@@ -35,6 +34,13 @@ DRAWN = {
 ABOUT_LIKELIHOOD = (
     f"em: {EM_STEPS} steps from the estimate with threshold; mle: certificate of 1e-6"
 )
+
+
+Todo = list[tuple[int, tuple[str, ...]]]
+"""Realizations with the estimators that are missing of each."""
+
+Entry = tuple[Mapping[str, Any], Mapping[str, Losses]]
+"""What determines a realization, and its losses by estimator."""
 
 
 def reproduce(
@@ -181,3 +187,54 @@ def _rows(point: Point, record: Record, seed: int) -> Iterator[dict[str, Any]]:
 
 def _key(point: Point, realization: int, seed: int) -> dict[str, Any]:
     return {"uldp": VERSION, "seed": seed, **point.key, "realization": realization}
+
+
+class Record:
+    """Losses of finished realizations, a line of JSON each.
+
+    A kill can only tear the last line, which is then cut off when the file is opened again. One
+    process at a time may append.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._losses: defaultdict[str, dict[str, Losses]] = defaultdict(dict)
+        if not path.exists():
+            return
+        content = path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            os.truncate(path, whole)
+        for number, line in enumerate(content[:whole].splitlines(), start=1):
+            try:
+                entry = json.loads(line)
+                losses = entry.pop("losses")
+                self._losses[_name(entry)].update(losses)
+            except (ValueError, KeyError, AttributeError, TypeError):
+                raise ValueError(
+                    f"{path}, line {number}: expected a finished realization, got {line[:40]!r}"
+                ) from None
+
+    def losses(self, key: Mapping[str, Any]) -> Mapping[str, Losses]:
+        """Return the losses by estimator of a realization, none if it is not recorded."""
+        return self._losses.get(_name(key), {})
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Add realizations; on return they are on the disk."""
+        entries = list(entries)
+        text = "".join(json.dumps({**key, "losses": losses}) + "\n" for key, losses in entries)
+        with self.path.open("ab") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        for key, losses in entries:
+            self._losses[_name(key)].update(losses)
+
+
+def _name(key: Mapping[str, Any]) -> str:
+    return json.dumps(key, sort_keys=True)

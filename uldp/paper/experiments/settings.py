@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import get_args
@@ -12,7 +11,7 @@ from uldp._numerics import checks
 from uldp.paper.experiments.points import Sampling
 from uldp.tallies import METHODS as ALL_METHODS
 
-__all__ = ["FIGURES", "METHODS", "Settings", "add_options", "chosen"]
+__all__ = ["FIGURES", "METHODS", "Settings", "flag"]
 
 FIGURES = {name: name for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "table1")} | {
     "fig10": "fig5",
@@ -21,7 +20,6 @@ FIGURES = {name: name for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "tabl
     "fig13": "fig8",
 }
 """The table of each figure: those of the MSE, 10 to 13, share theirs with those of the TV."""
-
 
 METHODS = tuple(method for method in ALL_METHODS if method != "adjusted")
 """The estimators of the experiments: the paper's, and those that are distributions."""
@@ -136,20 +134,10 @@ class Settings:
             if value != option.default or option.name == "seed":
                 values = value if isinstance(value, tuple) else (value,)
                 names = () if "action" in option.metadata else values
-                words += [_flag(option.name), *(Path(str(name)).name for name in names)]
+                words += [flag(option.name), *(Path(str(name)).name for name in names)]
         return shlex.join(words)
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add an option for each of the settings."""
-    for option in fields(Settings):
-        parser.add_argument(_flag(option.name), default=option.default, **option.metadata)
-
-
-def chosen(arguments: Namespace) -> Settings:
-    """Return the settings that the options say."""
-    return Settings(**{option.name: getattr(arguments, option.name) for option in fields(Settings)})
-
-
-def _flag(name: str) -> str:
+def flag(name: str) -> str:
+    """Return the option of the command line that sets this."""
     return f"--{name.replace('_', '-')}"
