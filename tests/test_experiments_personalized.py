@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cases import DRAWN_AS_STORED
 from pandas.testing import assert_frame_equal
 from scipy import stats
 
@@ -188,25 +187,6 @@ def test_rows_hold_means_and_their_standard_errors(tmp_path):
     assert single[[f"{name}_error" for name in names]].isna().all(axis=None)
 
 
-def test_the_table_does_not_depend_on_the_number_of_jobs_and_reads_back(tmp_path):
-    points = [
-        replace(SMALL, mechanism="uRAP", methods=("em",), reports=True),
-        replace(SMALL, mechanism="uRAP", methods=("empirical", "threshold")),
-        SMALL,
-    ]
-    tables = []
-    for jobs in (1, 2):
-        folder = tmp_path / str(jobs)
-        folder.mkdir()
-        rows = run(folder, *points, jobs=jobs)
-        experiments.write_table(folder / "table.csv", rows, ["a table"])
-        tables.append((folder / "table.csv").read_bytes())
-    assert tables[0] == tables[1]
-    assert_frame_equal(rows, read_table(folder / "table.csv"), rtol=1e-5, atol=0)
-    assert "knowledge" in rows
-    assert "knowledge" not in read_table(RESULTS / "fig5.csv")
-
-
 def test_quick_runs(tmp_path):
     settings = Settings(quick=True)
     for figure in ("fig13", "table1"):
@@ -241,21 +221,3 @@ def test_theorem_1_holds_in_the_stored_tables(name):
     assert (2 * table["tv"] <= (table["first"] + table["second"]) * (1 + 1e-5)).all()
     assert (table["second"] <= table["second_bound"] * (1 + 1e-5)).all()
     assert ((table["second"] == 0) == (table["knowledge"] == "true")).all()
-
-
-def test_the_first_term_does_not_depend_on_the_knowledge():
-    points = read_table(RESULTS / "fig8.csv").groupby(["mechanism", "epsilon", "estimator"])
-    assert (points.size() == len(KNOWLEDGE)).all()
-    assert (points[["first", "second_bound"]].nunique() == 1).all(axis=None)
-
-
-@DRAWN_AS_STORED
-@pytest.mark.parametrize("name", TABLES)
-def test_the_stored_tables_come_out_again(tmp_path, name):
-    stored = (RESULTS / f"{name}.csv").read_bytes().splitlines()
-    points = [p for p in plan(name, Settings()) if not p.reports]
-    few = [points[i] for i in np.random.default_rng(1).choice(len(points), 1)]
-    rows = experiments.run(few, tmp_path / "record.jsonl", Settings.seed)
-    experiments.write_table(tmp_path / "again.csv", rows, [])
-    again = (tmp_path / "again.csv").read_bytes().splitlines()
-    assert [line for line in again if line not in stored] == []

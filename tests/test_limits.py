@@ -2,8 +2,6 @@
 
 import itertools
 import math
-import time
-from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -17,16 +15,6 @@ from uldp.paper import regimes
 
 mpmath.mp.dps = 60
 
-TABLE = [
-    (15, 625, 0.1, "5223.78", "3.689", "1.152", "1.152", "1.000", 7),
-    (15, 625, 1.0, "48.1222", "1.862", "1.274", "1.213", "1.000", 4),
-    (15, 625, 3.0, "3.08467", "1.020", "2.215", "1.685", "1.020", 1),
-    (15, 625, math.log(625), "1.04696", "1.000", "1.615", "1.301", "1.000", 1),
-    (76, 400, 0.1, "29580.8", "17.47", "1.028", "1.028", "1.000", 36),
-    (76, 400, 1.0, "272.628", "7.409", "1.101", "1.038", "1.000", 20),
-    (76, 400, 3.0, "16.3737", "1.503", "1.794", "1.149", "1.000", 4),
-    (76, 400, math.log(400), "1.41354", "1.0001", "3.721", "1.653", "1.0001", 1),
-]
 SMALL = [(1, 1), (1, 3), (2, 1), (2, 2), (3, 1), (2, 3), (3, 2), (3, 0), (4, 0), (4, 1)]
 
 sizes_and_budgets = st.tuples(st.integers(1, 60), st.integers(1, 60), st.floats(-6, 1.4)).map(
@@ -54,32 +42,6 @@ def on_the_edges(s, nu):
     low = math.log(max((s - 1) * (s - 2) / 2, 1.1)) / 2
     high = limits.epsilon_from_which_uRR_is_optimal(s, nu) or 0.1
     return [low - 1e-9, low, low + 1e-9, (low + high) / 2, high - 1e-9, high, high + 1e-9]
-
-
-@pytest.mark.parametrize(
-    ("s", "k", "epsilon", "value", "uRR", "papers_uRAP", "best_uRAP", "best_size", "size"), TABLE
-)
-def test_values_at_the_sizes_of_the_paper(
-    s, k, epsilon, value, uRR, papers_uRAP, best_uRAP, best_size, size
-):
-    domain = uldp.Domain(k, sensitive=range(s))
-    uRAP = uldp.UtilityOptimizedRappor(domain, epsilon)
-    limit = uldp.fundamental_limit(domain, epsilon)
-    assert f"{limit:.6g}" == value
-    singles = limits.single_size_losses(s, k - s, epsilon)
-    assert singles.argmin() + 1 == size
-    for loss, ratio in (
-        (regimes.worst_case_loss(uldp.UtilityOptimizedRR(domain, epsilon), "l2"), uRR),
-        (regimes.worst_case_loss(uRAP, "l2"), papers_uRAP),
-        (
-            regimes.worst_case_loss(replace(uRAP, theta=uldp.beyond.best_theta(uRAP)), "l2"),
-            best_uRAP,
-        ),
-        (singles[0], uRR),
-        (singles.min(), best_size),
-    ):
-        decimals = len(ratio.partition(".")[2])
-        assert f"{loss / limit:.{decimals}f}" == ratio
 
 
 @settings(max_examples=30, deadline=None)
@@ -126,40 +88,8 @@ def test_no_digit_is_lost_at_the_extremes(s, nu, epsilon):
     assert point.upper - point.lower <= 1e-13 * point.value
 
 
-def block_design_matrix(s, nu, epsilon, weights):
-    """Q(y|x) of a mixture of block designs, each report with its size."""
-    E, columns = math.exp(epsilon), []
-    revealed = np.zeros(nu)
-    for d, weight in enumerate(weights, start=1):
-        D = d * E + s - d
-        for subset in itertools.combinations(range(s), d):
-            column = np.ones(s + nu)
-            column[list(subset)] = E
-            columns.append(weight * s / (D * math.comb(s, d)) * column)
-        revealed += weight * d * (E - 1) / D
-    return np.column_stack([*columns, np.vstack([np.zeros((s, nu)), np.diag(revealed)])])
-
-
-def information_bound(Q, p):
-    """n times the least l2 loss at p: the trace of the inverse information on the simplex."""
-    m = p @ Q
-    return np.trace(np.linalg.inv(Q[:, m > 0] / m[m > 0] @ Q[:, m > 0].T)) - p @ p
-
-
 def class_uniform(s, nu, mass):
     return np.concatenate([np.full(s, mass / max(s, 1)), np.full(nu, (1 - mass) / max(nu, 1))])
-
-
-@pytest.mark.parametrize(("s", "nu"), [(1, 1), (1, 3), (2, 2), (3, 1), (4, 3), (4, 0)])
-def test_the_definition_is_the_inverse_fisher_information(s, nu):
-    rng = np.random.default_rng(s * 10 + nu)
-    for epsilon in (0.2, 1.0, 3.0):
-        weights = rng.dirichlet(np.ones(s))
-        mass = rng.uniform(0.1, 0.9) if nu else 1
-        Q = block_design_matrix(s, nu, epsilon, weights)
-        np.testing.assert_allclose(Q.sum(axis=1), 1)
-        bound = information_bound(Q, class_uniform(s, nu, mass))
-        assert bound == pytest.approx(float(defined(s, nu, epsilon, mass, weights)), rel=1e-9)
 
 
 @pytest.mark.parametrize(("s", "nu"), SMALL)
@@ -200,21 +130,6 @@ def test_no_mechanism_at_all_beats_the_limit(s, nu, epsilon):
 
 
 @settings(max_examples=40, deadline=None)
-@given(sizes_and_budgets)
-def test_the_limit_lies_between_its_neighbours(case):
-    """Above the limits of LDP on X_S and of less to protect, below LDP on all and uRR."""
-    s, nu, epsilon = case
-    limit = limits.saddle(s, nu, epsilon).value
-    slack = 1 + 1e-12
-    assert limit * slack >= limits.saddle(s, 0, epsilon).value
-    assert limit * slack >= limits.saddle(s - 1, nu + 1, epsilon).value
-    assert limit * slack >= limits.saddle(s, nu, epsilon * 1.01).value
-    assert limit <= limits.saddle(s + nu, 0, epsilon).value * slack
-    assert limit <= limits.single_size_losses(s, nu, epsilon).min() * slack
-    assert limit * slack >= 1 - 1 / (s + nu)
-
-
-@settings(max_examples=40, deadline=None)
 @given(st.integers(3, 2000), st.integers(1, 5000), st.floats(0, 1))
 def test_subset_selection_over_the_sensitive_values_is_optimal_for_small_epsilon(s, nu, share):
     """For e^ε ≤ √((s-1)(s-2)/2), and then non-sensitive values cost nothing at all."""
@@ -250,19 +165,6 @@ def test_uRR_is_optimal_from_its_threshold_on_and_not_just_below(s, nu):
             point = limits.saddle(s, nu, threshold * share)
             assert point.weights[0] < 1
             assert limits.single_size_losses(s, nu, threshold * share)[0] > point.lower
-
-
-@pytest.mark.parametrize(
-    ("s", "k", "uRR", "best"), [(15, 625, 1.042, 1.038), (76, 400, 1.008, 1.008)]
-)
-def test_what_a_single_size_loses_where_the_optimum_is_a_mixture(s, k, uRR, best):
-    nu, low = k - s, math.log((s - 1) * (s - 2) / 2) / 2
-    losses = []
-    for epsilon in np.linspace(low + 1e-9, low + 0.2, 80):
-        limit = limits.saddle(s, nu, epsilon).value
-        singles = limits.single_size_losses(s, nu, epsilon)
-        losses.append((singles[0] / limit, singles.min() / limit))
-    np.testing.assert_allclose(np.max(losses, axis=0), [uRR, best], atol=5e-4)
 
 
 @pytest.mark.parametrize("nu", [0, 1, 5])
@@ -355,11 +257,3 @@ def test_nothing_to_protect_or_nothing_to_learn(epsilon):
 def test_the_limit_tends_to_that_of_no_privacy():
     for s, nu in ((1, 1), (2, 5), (30, 4), (5000, 10)):
         assert limits.saddle(s, nu, 1000.0).value == pytest.approx(1 - 1 / (s + nu), rel=1e-14)
-
-
-def test_thousands_of_sensitive_values_take_no_time():
-    start = time.perf_counter()
-    for epsilon in (1e-6, 1.0, 7.0, 9.0, 30.0):
-        limits.saddle(1000, 1000, epsilon)
-        limits.saddle(5000, 5000, epsilon)
-    assert time.perf_counter() - start < 5

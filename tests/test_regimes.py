@@ -43,43 +43,11 @@ def test_printed_terms_are_limits_for_many_values_at_ln_k(norm):
         assert entry.share == pytest.approx(1, abs=4 / math.sqrt(10**5)), name
 
 
-@pytest.mark.parametrize(("s", "k"), SIZES)
-def test_the_simplifications_15_and_18_at_a_tenth(s, k):
-    """Against eqs. (12) and (17), of which they keep the first terms."""
-    ε, nu = 0.1, k - s
-    u, u_prime = math.expm1(ε), math.expm1(ε / 2)
-    rows = regimes.compare("l1", s, k, ε)
-    exact_12 = s * math.sqrt(s + u - 1) / u + math.sqrt(s * nu / u + nu - 1)
-    exact_17 = math.exp(ε / 4) * s / u_prime + math.sqrt(math.exp(ε / 2) * nu / u_prime - 1)
-    assert rows["uRR"] == pytest.approx((s * math.sqrt(s - 1) / ε, exact_12))
-    assert rows["uRAP"] == pytest.approx((2 * s / ε, exact_17))
-    if s == 15:
-        assert rows["uRR"].share == pytest.approx(0.67, abs=0.005)
-        assert rows["uRAP"].share == pytest.approx(0.73, abs=0.005)
-
-
 def test_one_sensitive_value_has_no_printed_term():
     rows = {norm: regimes.compare(norm, 1, 625, 1e-6)["uRR"] for norm in ("l1", "l2")}
     assert [entry.printed for entry in rows.values()] == [0, 0]
     assert rows["l1"].exact == pytest.approx((1 + math.sqrt(624)) / math.sqrt(1e-6), rel=1e-3)
     assert rows["l2"].exact == pytest.approx(2 / 1e-6, rel=1e-3)
-
-
-def test_factors_over_no_privacy_at_ln_k():
-    """RAPPOR: k^(1/4) in l1 and √k in l2, and not √k in l1; RR: 2 and 4."""
-    factors = {
-        norm: {
-            name: regimes.worst_case_loss(mechanism, norm) / base
-            for rows in [regimes.rows(3, 10**4, math.log(10**4))]
-            for base in [regimes.worst_case_loss(rows["no privacy"], norm)]
-            for name, mechanism in rows.items()
-        }
-        for norm in ("l1", "l2")
-    }
-    assert factors["l1"]["RAPPOR"] == pytest.approx(10, rel=0.02)
-    assert factors["l2"]["RAPPOR"] == pytest.approx(100, rel=0.04)
-    assert factors["l1"]["RR"] == pytest.approx(2, rel=1e-3)
-    assert factors["l2"]["RR"] == pytest.approx(4, rel=1e-3)
 
 
 def test_what_is_printed_for_50_sensitive_values_of_625():
@@ -100,11 +68,3 @@ def test_printed_formulas_take_symbols():
     for rows in regimes.PRINTED.values():
         for formula in rows.values():
             assert sp.sympify(formula(s, k, ε)).free_symbols <= {s, k, ε}
-
-
-@settings(deadline=None, max_examples=40)
-@given(s=st.integers(1, 3000), nu=st.integers(2, 3000), epsilon=st.floats(1e-4, 1))
-def test_urap_is_of_optimal_order_in_l2(s, nu, epsilon):
-    """Between 3.9 and 6.5 times s/ε² for ε up to 1 and two non-sensitive values or more."""
-    mechanism = regimes.rows(s, s + nu, epsilon)["uRAP"]
-    assert 3.9 < regimes.worst_case_loss(mechanism, "l2") * epsilon**2 / s < 6.5

@@ -126,19 +126,6 @@ def test_kinds_are_those_of_the_matrix(epsilon):
             assert Shuffled(mechanism, 1).common == pytest.approx(common, rel=1e-9)
 
 
-def test_the_common_part_in_closed_form():
-    for epsilon in (0.5, 1.0, 2.0):
-        u, s = math.expm1(epsilon), 76
-        block = uldp.UtilityOptimizedBlockDesign(CENSUS, epsilon, sizes=9)
-        for mechanism, common in [
-            (uldp.UtilityOptimizedRR(CENSUS, epsilon), s / (s + u)),
-            (uldp.UtilityOptimizedRappor(CENSUS, epsilon), math.exp(-epsilon / 2)),
-            (block, s / (9 * u + s)),
-            (uldp.UtilityOptimizedHadamard(CENSUS, epsilon), 2 / (2 + u)),
-        ]:
-            assert Shuffled(mechanism, 1).common == pytest.approx(common, rel=1e-12)
-
-
 @pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 4.0, 30.0])
 def test_bounds_hold_the_exact_level(epsilon):
     """On every kind of mechanism, for few users and for as many as can be summed up."""
@@ -178,39 +165,6 @@ def test_a_million_users(epsilon):
         few, many = (Shuffled(mechanism, n).level(1e-6) for n in (10**5, 10**6))
         assert many.upper / many.lower < 1.0001
         assert 10 > few.lower / many.upper > math.sqrt(10)
-
-
-def delta_by_probabilities(mechanism, n, level):
-    """Pr[A | x] - e^level Pr[A | x'] of a uRR, A being where the one is e^level times the other.
-
-    The first two values' counts are listed, the count of all others that are sensitive is binomial.
-    """
-    s, u = mechanism.sensitive.size, math.expm1(mechanism.epsilon)
-    each, kept = 1 / (s + u), u / (s + u)
-    counts = np.arange(n)
-    first, second = counts[:, None], counts[None, :]
-    rest, covered = n - 1 - first - second, (s - 2) / (s - 2 + u)
-    chance = stats.binom.pmf(first, n - 1, each)
-    chance = chance * stats.binom.pmf(second, np.maximum(n - 1 - first, 0), each / (1 - each))
-    w = math.expm1(level)
-
-    def probability(own):
-        a, b = first + (own == 0), second + (own == 1)
-        most = np.ceil((u * a - math.exp(level) * u * b) / w - a - b - (own == 2)) - 1
-        return float((chance * stats.binom.cdf(most, np.maximum(rest, 0), covered)).sum())
-
-    in_a = [probability(own) for own in range(3)]
-    law = np.array([each + kept, each, (s - 2) * each])
-    return law @ in_a - math.exp(level) * (law[[1, 0, 2]] @ in_a)
-
-
-@pytest.mark.parametrize(("n", "level"), [(50, 0.3), (400, 0.1), (1500, 0.05), (1500, 0.08)])
-def test_the_formula_is_the_definition_at_the_best_set_of_histograms(n, level):
-    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(30, sensitive=range(20)), 1.5)
-    found, bounds = delta_by_probabilities(mechanism, n, level), Shuffled(mechanism, n).delta(level)
-    assert bounds.lower <= found <= bounds.upper < 1.4 * bounds.lower
-    if n == 50:
-        assert Shuffled(mechanism, n).exact_delta(level) == pytest.approx(found, rel=1e-9)
 
 
 def delta_by_fourier(one, both, neither, epsilon, n, level):
