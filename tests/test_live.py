@@ -8,6 +8,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ def pages() -> dict[str, str]:
     return found
 
 
+@cache
 def places() -> dict[str, str]:
     """The name of the figure in whose place each part stands."""
     return {part: figure for text in pages().values() for part, figure in PLACE.findall(text)}
@@ -158,14 +160,21 @@ def unfold(tab: Page) -> None:
     tab.wait_for_function("!document.querySelector('.live-fold:empty')")
 
 
+GO = """(text) => new Promise((arrived) => {
+  const before = location.href;
+  addEventListener("hashchange", arrived, { once: true });
+  location.hash = text;
+  if (location.href === before) arrived();
+})"""
+
+
 def show(tab: Page, part: str, **state: Any) -> tuple[Any, str]:
     """Go to the address of a state; return the numbers behind what a part shows, and its text."""
     text = "&".join(f"{key.replace('_', '.', 1)}={value}" for key, value in state.items())
     text = "&".join(
         item if "." in item.split("=")[0] else f"{part}.{item}" for item in text.split("&") if item
     )
-    tab.evaluate("text => { location.hash = text }", text)
-    tab.wait_for_timeout(1)
+    tab.evaluate(GO, text)
     settle(tab)
     return behind(tab, part)
 
@@ -263,13 +272,18 @@ DRAG = """async (input) => {
     if (host.hasAttribute("aria-busy")) drafts.push({ axes: axes(), said, at: input.value });
   });
   watch.observe(drawing, { childList: true, subtree: true });
+  const move = () => input.dispatchEvent(new Event("input", { bubbles: true }));
   const isFirst = Number(input.value) === 0;
+  const later = window.setTimeout; // a frame may be late, but the hand does not rest between two
+  window.setTimeout = (act, wait) => wait ? undefined : later(act);
   for (const value of isFirst ? [1, 2, 3] : [0, 1, 2]) {
     input.value = value;
-    input.dispatchEvent(new Event("input", { bubbles: true }));
+    move();
     await frame();
   }
   watch.disconnect();
+  window.setTimeout = later;
+  move();
   return { seen: seen.size, before, drafts, at: input.value };
 }"""
 
