@@ -33,7 +33,7 @@ unexport MPLBACKEND
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test accessibility coverage evaluate fuzz lint paper same few stored-book notebooks dist alone clean
+.PHONY: help book pdf test accessibility coverage evaluate fuzz lint locked paper same few stored-book notebooks dist alone clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -102,11 +102,19 @@ stored-book: $(INSTALLED)
 notebooks: $(INSTALLED) ## Run every notebook in place and store its outputs
 	$(BIN)/python tools/execute_notebooks.py notebooks/*.ipynb
 
-dist: ## Build wheel and sdist in _build/dist with nothing but a hashed list (needs a network)
+dist: ## Build wheel and sdist in _build/dist with nothing but a hashed list, and say their hashes (needs a network)
 	rm -rf _build/dist
 	"$(PYTHON)" -m venv --clear _build/builder
 	_build/builder/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -r tools/dist-requirements.txt
 	_build/builder/bin/python -m hatchling build --directory _build/dist
+	_build/builder/bin/python -m pip hash _build/dist/*
+
+locked: ## Make .venv anew from hashed lists alone, as what is published is built (needs a network)
+	"$(PYTHON)" -m venv --clear .venv
+	$(INSTALL) --no-deps --only-binary :all: --require-hashes -r tools/book-requirements.txt
+	$(INSTALL) --no-deps --no-build-isolation --no-index --editable .
+	$(BIN)/python -c 'import matplotlib.pyplot'
+	@touch $(INSTALLED)
 
 alone: dist ## Run the README's lines with the wheel alone (needs a network)
 	"$(PYTHON)" -m venv --clear _build/alone
