@@ -10,12 +10,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cases import BY_SUPPORT, MECHANISMS, all_sizes, domains, random_distribution
-from scipy import special, stats
+from cases import BY_SUPPORT, MECHANISMS, all_sizes, domains, one_size, random_distribution
+from scipy import optimize, special, stats
 
 import uldp
 from uldp import inference, personalized
 from uldp.decoders import Decoder, SupportDecoder
+from uldp.inference import chi_square
 from uldp.law import LINEAR
 from uldp.losses import total_variance
 
@@ -686,6 +687,277 @@ def test_a_group_of_six_sensitive_cells_needs_more_than_the_diagonal():
     assert inference.total(tally, members).standard_error < np.linalg.norm(errors[:6]) / 2
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_mean_of_goodness_of_fit_is_its_degrees_of_freedom(make, n):
+    """E n (p̂ - p)ᵀ Σ⁺ (p̂ - p) = tr Σ⁺Σ, by enumeration."""
+    rng = np.random.default_rng(10)
+    for domain in domains(3):
+        mechanism, p = make(domain, 1.1), random_distribution(rng, domain.size)
+        results = [(c, inference.goodness_of_fit(t, p)) for c, t in all_tallies(mechanism, p, n)]
+        if not results:
+            continue
+        expected = true_covariance(mechanism, p, "empirical")
+        scale = np.sqrt(np.maximum(np.diag(expected), 1e-300))
+        correlation = expected / np.outer(scale, scale)
+        rank = int((np.linalg.eigvalsh(correlation) > 1e-9).sum())
+        assert {result.degrees_of_freedom for _, result in results} == {rank}
+        mean = sum(chance * result.statistic for chance, result in results)
+        assert mean == pytest.approx(rank, abs=1e-7)
+
+
+def test_for_randomized_response_the_tests_are_pearsons():
+    domain = uldp.Domain(5, sensitive=[0, 1])
+    for make in (uldp.RandomizedResponse, uldp.UtilityOptimizedRR):
+        mechanism = make(domain, 1.0)
+        tallies = [mechanism.simulate([30, 20, 40, 10, 50], rng=seed) for seed in (1, 2, 3)]
+        table = np.array([tally.counts for tally in tallies])
+        pearson = stats.chi2_contingency(table, correction=False)
+        found = inference.homogeneity(*tallies)
+        assert found.statistic == pytest.approx(pearson.statistic)
+        assert found.degrees_of_freedom == pearson.dof
+        assert found.pvalue == pytest.approx(pearson.pvalue)
+        p = np.array([0.2, 0.2, 0.2, 0.1, 0.3])
+        expected = 150 * (p @ mechanism.transition_matrix())
+        chi = stats.chisquare(table[0], expected)
+        fit = inference.goodness_of_fit(tallies[0], p)
+        assert fit.statistic == pytest.approx(chi.statistic)
+        assert fit.pvalue == pytest.approx(chi.pvalue)
+        assert fit.degrees_of_freedom == 4
+
+
+def common(tallies: list[uldp.Tally]) -> np.ndarray:
+    """The distribution at which mechanisms are compared if each value has an estimate."""
+    k = tallies[0].law.domain.size
+    whole = {tally.law: sum(t for t in tallies if t.law == tally.law) for tally in tallies}
+    weighted, weight = np.zeros((2, k))
+    for law, tally in whole.items():
+        precision = tally.n / law.decoder.variances(np.full(k, 1 / k))
+        weighted += precision * law.estimate(tally)
+        weight += precision
+    mean = weighted / weight
+    shift = optimize.brentq(lambda c: np.maximum(mean - c, 0).sum() - 1, mean.min() - 1, mean.max())
+    n = sum(tally.n for tally in tallies)
+    return (n * np.maximum(mean - shift, 0) + 0.5) / (n + k / 2)
+
+
+def stacked(tallies: list[uldp.Tally]) -> tuple[float, int]:
+    """The statistic of homogeneity by the pseudoinverse of the covariance of all differences."""
+    laws = [tally.law for tally in tallies]
+    points = [common(tallies)]
+    if len(set(laws)) == 1:
+        points = [laws[0].estimate(sum(tallies)), *points]
+    for p in points:
+        each = [law.second_moment(p) - np.outer(p, p) for law in laws]
+        if min(np.linalg.eigvalsh(one)[0] for one in each) > -1e-9:
+            break
+    each = [one / tally.n for one, tally in zip(each, tallies, strict=True)]
+    k, others = len(each[0]), len(tallies) - 1
+    covariance = np.zeros((others * k, others * k))
+    for i, j in itertools.product(range(others), repeat=2):
+        block = each[0] + (each[i + 1] if i == j else 0)
+        covariance[i * k : (i + 1) * k, j * k : (j + 1) * k] = block
+    estimates = [tally.law.estimate(tally) for tally in tallies]
+    d = np.concatenate([p - estimates[0] for p in estimates[1:]])
+    inverse = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True)
+    return float(d @ inverse @ d), int(np.linalg.matrix_rank(covariance, tol=1e-12, hermitian=True))
+
+
+def test_homogeneity_across_mechanisms_is_a_quadratic_form():
+    rng = np.random.default_rng(11)
+    domain = uldp.Domain(4, sensitive=[0, 2])
+    for names in itertools.product(["RR", "RAPPOR", "uRR", "uRAP", "uBD"], repeat=3):
+        tallies = [
+            MECHANISMS[name](domain, 1.0 + (i == 2)).simulate([300, 200, 400, 100], rng)
+            for i, name in enumerate(names)
+        ]
+        for some in (tallies[:2], tallies):
+            statistic, rank = stacked(some)
+            found = inference.homogeneity(*some)
+            assert found.degrees_of_freedom == rank
+            assert found.statistic == pytest.approx(statistic, rel=1e-6)
+            assert found.pvalue == pytest.approx(stats.chi2.sf(statistic, rank), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "names", [("uRR", "uRR"), ("uRAP", "uRAP"), ("uBD", "uRR"), ("RR", "uRAP")]
+)
+def test_false_alarms_and_power_of_the_tests(names):
+    """500 surveys at 5%: right ones fall outside in 1 of 10^4 seeds; 10 points of change show."""
+    rng = np.random.default_rng(12)
+    domain = uldp.Domain(8, sensitive=range(3))
+    first, second = (MECHANISMS[name](domain, 2.0) for name in names)
+    p = np.array([0.2, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1])
+    q = p + np.array([0.1, 0, 0, -0.1, 0, 0, 0, 0])
+    alarms = np.zeros(3, dtype=int)
+    for _ in range(500):
+        before, same, other = (
+            m.simulate(rng.multinomial(2_000, r), rng)
+            for m, r in ((first, p), (second, p), (second, q))
+        )
+        alarms += [
+            inference.homogeneity(before, same).pvalue < 0.05,
+            inference.goodness_of_fit(before, p).pvalue < 0.05,
+            inference.homogeneity(before, other).pvalue < 0.05,
+        ]
+    assert (np.abs(alarms[:2] - 25) <= 3.9 * math.sqrt(500 * 0.05 * 0.95)).all()
+    assert alarms[2] > 350
+
+
+def test_false_alarms_of_two_mechanisms_from_few_reports():
+    """At 5%, 400 surveys, a seed in 10^4 above; 36% where each has its own estimate's covariance.
+
+    Projected and widened by half a user, what all reports say together is a distribution.
+    """
+    rng = np.random.default_rng(13)
+    domain = uldp.Domain(12, sensitive=[0])
+    p = np.array([0.5, *np.full(11, 0.5 / 11)])
+    laws = uldp.RandomizedResponse(domain, 1.5), uldp.UtilityOptimizedRappor(domain, 1.5)
+    alarms = 0
+    for _ in range(400):
+        tallies = [
+            law.simulate(rng.multinomial(n, p), rng) for law, n in zip(laws, (40, 60), strict=True)
+        ]
+        alarms += inference.homogeneity(*tallies).pvalue < 0.05
+    assert alarms <= 20 + 3.9 * math.sqrt(400 * 0.05 * 0.95)
+
+
+def test_values_that_nobody_reports_add_no_degree_of_freedom():
+    """None of 30 and 40 users has revealed the last two of five: three numbers are compared."""
+    domain = uldp.Domain(5, sensitive=[0, 1])
+    first, second = uldp.UtilityOptimizedRR(domain, 1.0), uldp.UtilityOptimizedRappor(domain, 1.0)
+    tallies = [uldp.Tally(first, 30, [9, 15, 6, 0, 0]), uldp.Tally(second, 40, [20, 25, 5, 0, 0])]
+    assert inference.homogeneity(*tallies).degrees_of_freedom == 3
+    tallies = [uldp.Tally(first, 30, [9, 15, 6, 0, 0]), uldp.Tally(second, 40, [20, 25, 5, 1, 0])]
+    assert inference.homogeneity(*tallies).degrees_of_freedom == 4
+
+
+def test_values_that_nobody_holds_add_no_degree_of_freedom_to_block_designs():
+    """400 pairs at 5%, a seed in 10^4 outside; five of the nine values of X_N are nobody's.
+
+    With sizes mixed their estimates are not 0 but one number: eight that sum to 1 are compared.
+    """
+    rng = np.random.default_rng(14)
+    domain = uldp.Domain(12, sensitive=range(3))
+    p, q = np.zeros((2, 12))
+    p[:7], q[:7] = [0.2, 0.1, 0.1, 0.2, 0.2, 0.1, 0.1], [0.1, 0.2, 0.1, 0.1, 0.2, 0.1, 0.2]
+    mixed = uldp.UtilityOptimizedBlockDesign(domain, 1.0, {1: 0.5, 2: 0.5})
+    others = (
+        mixed,
+        uldp.UtilityOptimizedBlockDesign(domain, 2.0),
+        uldp.UtilityOptimizedRR(domain, 2),
+    )
+    for other in others:
+        alarms = found = 0
+        for _ in range(400):
+            before, same, changed = (
+                law.simulate(rng.multinomial(1_000, r), rng)
+                for law, r in ((mixed, p), (other, p), (other, q))
+            )
+            result = inference.homogeneity(before, same)
+            assert result.degrees_of_freedom == 7
+            alarms += result.pvalue < 0.05
+            found += inference.homogeneity(before, changed).pvalue < 0.05
+        assert abs(alarms - 20) <= 3.9 * math.sqrt(400 * 0.05 * 0.95)
+        assert found > 380
+
+
+def test_homogeneity_of_few_reports_is_taken_at_a_covariance():
+    """The first estimates have none here: three reports of four are the same."""
+    domain = uldp.Domain(4, sensitive=range(4))
+    for make in (uldp.Rappor, all_sizes, one_size):
+        mechanism = make(domain, 2.0)
+        tallies = [mechanism.tally(mechanism.outputs[chosen]) for chosen in ([0, 0], [0, 1])]
+        whole = tallies[0] + tallies[1]
+        p = mechanism.estimate(whole)
+        assert np.linalg.eigvalsh(mechanism.second_moment(p) - np.outer(p, p))[0] < -1e-6
+        statistic, rank = stacked(tallies)
+        found = inference.homogeneity(*tallies)
+        assert found.degrees_of_freedom == rank
+        assert found.statistic == pytest.approx(statistic, rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, math.log(3), 2.0])
+def test_homogeneity_where_the_estimate_of_all_has_no_variance(epsilon):
+    """Half of all reports name the first value, with the root of the chance 1/4 to name one.
+
+    What names one moves the estimate by T, so that M - p² is T²/4 - (T/2)² = 0.
+    """
+    domain = uldp.Domain(2, sensitive=[0, 1])
+    mechanism = uldp.UtilityOptimizedBlockDesign(domain, epsilon, {1: 0.25, 2: 0.75})
+    tallies = [mechanism.tally([[1]] * first + [[3]] * (4 - first)) for first in (3, 1)]
+    together = mechanism.estimate(tallies[0] + tallies[1])
+    assert np.abs(mechanism.decoder.variances(together)).max() < 1e-12
+    variance = mechanism.decoder.variances(common(tallies))[0] / 2
+    first, second = (mechanism.estimate(tally)[0] for tally in tallies)
+    found = inference.homogeneity(*tallies)
+    assert found.statistic == pytest.approx((first - second) ** 2 / variance)
+    assert found.degrees_of_freedom == 1
+
+
+def test_homogeneity_of_few_reports_is_finite():
+    """Two reports against one: every pair of tallies is possible under some common p."""
+    for name, make in MECHANISMS.items():
+        for domain in (uldp.Domain(1), uldp.Domain(3, [0]), uldp.Domain(3, [0, 1]), uldp.Domain(2)):
+            mechanism = make(domain, 1.0)
+            outputs = mechanism.outputs[:6]
+            singles = [mechanism.tally(y[None]) for y in outputs]
+            for one, two, three in itertools.product(singles, repeat=3):
+                found = inference.homogeneity(one + two, three)
+                assert 0 <= found.statistic < math.inf, name
+                assert 0 <= found.pvalue <= 1
+
+
+def test_homogeneity_passes_over_an_estimate_that_is_no_distribution():
+    """There the form would be no covariance, and one degree of freedom would be missed."""
+    mechanism = uldp.Rappor(uldp.Domain(4), 1.0)
+    tallies = [uldp.Tally(mechanism, 3, counts) for counts in ([0, 1, 1, 1], [0, 1, 2, 1])]
+    assert inference.homogeneity(*tallies).degrees_of_freedom == 4
+
+
+def test_what_cannot_be_is_refused_with_certainty():
+    domain = uldp.Domain(4, sensitive=[0, 1])
+    p = np.array([0.5, 0.3, 0.2, 0.0])
+    for make in (uldp.UtilityOptimizedRR, uldp.UtilityOptimizedRappor, one_size):
+        mechanism = make(domain, 1.0)
+        revealing = mechanism.outputs[~mechanism.protected][-1:]
+        tally = mechanism.tally(revealing)
+        assert mechanism.estimate(tally)[3] > 0
+        found = inference.goodness_of_fit(tally, p)
+        assert found.pvalue == 0
+        assert found.statistic == math.inf
+        covariance = true_covariance(mechanism, p, "empirical")
+        rank = np.linalg.matrix_rank(covariance, tol=1e-9, hermitian=True)
+        assert found.degrees_of_freedom == rank
+
+
+def test_so_many_times_the_reports_say_so_much_more(make):
+    """The same shares of 10^9 times as many reports: the statistics are 10^9 times as large."""
+    domain = uldp.Domain(5, sensitive=[0, 1])
+    mechanism, p = make(domain, 1.0), np.array([0.1, 0.2, 0.3, 0.3, 0.1])
+    few = [mechanism.simulate([30, 20, 40, 10, 50], rng=seed) for seed in (1, 2)]
+    many = [uldp.Tally(mechanism, 10**9 * one.n, 10**9 * one.counts) for one in few]
+    pairs = [(inference.homogeneity(*few), inference.homogeneity(*many))]
+    pairs += [tuple(inference.goodness_of_fit(one, p) for one in (few[0], many[0]))]
+    for once, often in pairs:
+        assert often.statistic == pytest.approx(1e9 * once.statistic, rel=1e-6)
+        assert often.degrees_of_freedom == once.degrees_of_freedom >= 4
+
+
+def test_block_designs_are_tested_up_to_so_many_values(monkeypatch):
+    monkeypatch.setattr(chi_square, "LARGEST_COVARIANCE", 8)
+    tallies = {
+        k: one_size(uldp.Domain(k, sensitive=[0, 1]), 1.0).simulate(np.full(k, 9), rng=k)
+        for k in (4, 5, 8, 9)
+    }
+    assert inference.goodness_of_fit(tallies[8], np.full(8, 1 / 8)).pvalue > 0
+    with pytest.raises(ValueError, match=r"tally of UtilityOpt.*Design .* at most 8 .* got 9"):
+        inference.goodness_of_fit(tallies[9], np.full(9, 1 / 9))
+    assert inference.homogeneity(tallies[4], tallies[4], tallies[4]).pvalue == 1
+    for values, times in ((5, 3), (4, 4), (9, 2)):
+        with pytest.raises(ValueError, match=f"at most 8 .* got {values * (times - 1)}"):
+            inference.homogeneity(*[tallies[values]] * times)
+
+
 def test_personalized_totals():
     places = uldp.Domain(4, sensitive=[0])
     tagged = uldp.personalized.TaggedDomain(places, ["home", "work"])
@@ -800,14 +1072,14 @@ def test_degenerate_cases(make, sensitive):
             continue
         if domain.size == 1:
             np.testing.assert_allclose(inference.standard_errors(both), 0, atol=1e-8)
+            fit = inference.goodness_of_fit(both, [1.0])
+            assert (fit.statistic, fit.degrees_of_freedom, fit.pvalue) == (0, 0, 1)
 
 
 def test_reports_that_are_all_alike_give_an_interval_and_no_error():
     mechanism = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[0]), 1.0)
     tally = uldp.Tally(mechanism, 10, [0, 0, 10])
     assert np.isnan(inference.standard_errors(tally)).all()
-    six = uldp.RandomizedResponse(uldp.Domain(6), 4.0).tally([2, 2])
-    assert math.isnan(inference.total(six, np.eye(6)[5]).standard_error)
     bits = uldp.Tally(uldp.Rappor(tally.law.domain, 1.0), 10, [0, 0, 10])
     for each, entry in itertools.product((tally, bits), [*np.eye(3), *-np.eye(3)]):
         assert math.isnan(inference.total(each, entry, method="empirical").standard_error)
@@ -903,6 +1175,20 @@ def test_large_domains_need_milliseconds_and_no_matrix():
             tracemalloc.stop()
             assert peak < 60 * 8 * 12_800
         assert np.nanmin(inference.standard_errors(tally)) > 0
+        if name in ("uBD", "uHR"):
+            kind = type(mechanism).__name__
+            with pytest.raises(ValueError, match=f"tallies of {kind} .* 3000 .* got 12800"):
+                inference.homogeneity(tally, tally)
+            with pytest.raises(ValueError, match=f"tally of {kind} .* got 12800"):
+                inference.goodness_of_fit(tally, np.full(12_800, 1 / 12_800))
+        else:
+            assert inference.homogeneity(tally, tally).pvalue == 1
+
+
+def test_a_change_is_between_two_surveys():
+    tally = uldp.UtilityOptimizedRR(uldp.Domain(3, [0]), 1.0).simulate([1, 2, 3], 1)
+    with pytest.raises(TypeError, match="third tally: compare two, or all by `homogeneity`"):
+        inference.difference(tally, tally, tally)
 
 
 @pytest.mark.parametrize(

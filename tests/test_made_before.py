@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import operator
 import pickle
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -119,3 +121,26 @@ def test_a_name_that_has_moved_answers_with_the_new_one_and_says_so(old):
         with pytest.warns(FutureWarning, match=f"^{old} has moved to {MOVED[old]}$"):
             assert importlib.import_module(old) is home
         assert home.__spec__.name == home.__name__
+
+
+def test_the_names_that_other_code_calls_answer():
+    """They stay where users find them, without a warning."""
+    names = """
+        Domain Domain.product Mechanism.privatize Mechanism.tally Mechanism.evidence
+        Mechanism.simulate Mechanism.estimate Mechanism.maximum_likelihood
+        Mechanism.transition_matrix Mechanism.outputs Mechanism.protected Mechanism.decoder
+        Mechanism.second_moment Mechanism.l1_loss Mechanism.l2_loss Mechanism.worst_case
+        RandomizedResponse Rappor UtilityOptimizedRR UtilityOptimizedRappor
+        UtilityOptimizedBlockDesign UtilityOptimizedHadamard PersonalizedMechanism Tally
+        fundamental_limit compare privacy.ldp_level privacy.uldp_level privacy.osldp_level
+        privacy.pair_levels privacy.decompose privacy.Device privacy.Shuffled attributes.OneByOne
+        inference.covariance inference.standard_errors inference.intervals inference.total
+        inference.marginal inference.ratio inference.stratified inference.difference
+        inference.homogeneity inference.goodness_of_fit inference.summary personalized.summary
+        Survey.to_json Survey.from_json Survey.load Survey.save Survey.message Survey.open
+        Survey.read Survey.privatize Tallies.load Tallies.save paper.verify.agree
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in names.split():
+            assert operator.attrgetter(name)(uldp), name

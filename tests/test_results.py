@@ -35,6 +35,7 @@ RESULTS = {
     "group": inference.ratio(TALLY, [1, 0, 0, 0], [1, 1, 0, 0]),
     "change of a total": inference.difference(TALLY, LATER, [1, 0, 0, 0]),
     "personalized total": personalized.total(TAGGED.simulate([9, 9, 9]), None, ["b"]),
+    "test": inference.homogeneity(TALLY, LATER),
     "forecasts": uldp.compare(ANSWERS, 1.0, n=100),
 }
 TABLES = {name: one for name, one in RESULTS.items() if isinstance(one, inference.EstimateTable)}

@@ -37,6 +37,14 @@ FOUND = {
         "summary": "uldp.inference.answers",
         "total": "uldp.inference.answers",
     },
+    "uldp.privacy": {
+        "Bounds": "uldp.beyond",
+        "Device": "uldp.survey.repetition",
+        "EmpiricalLevel": "uldp.survey.empirical",
+        "Shuffled": "uldp.beyond",
+        "empirical_level": "uldp.survey.empirical",
+        "two_layers": "uldp.survey.repetition",
+    },
     "uldp.survey": {
         "parquet": "uldp.survey.parquet",
         "secure": "uldp.survey.secure",
@@ -56,15 +64,9 @@ MOVED = {
     "uldp.mechanisms.theta": "uldp.beyond.theta",
     "uldp.paper.optimal_theta": "uldp.beyond.theta",
     "uldp.personalized.answers": "uldp.inference.answers",
-    "uldp.privacy.Bounds": "uldp.beyond",
-    "uldp.privacy.Device": "uldp.survey.repetition",
-    "uldp.privacy.EmpiricalLevel": "uldp.survey.empirical",
-    "uldp.privacy.Shuffled": "uldp.beyond",
     "uldp.privacy.empirical": "uldp.survey.empirical",
-    "uldp.privacy.empirical_level": "uldp.survey.empirical",
     "uldp.privacy.repetition": "uldp.survey.repetition",
     "uldp.privacy.shuffling": "uldp.beyond.shuffling",
-    "uldp.privacy.two_layers": "uldp.survey.repetition",
     "uldp.surveys": "uldp.survey.surveys",
 }
 """Modules and names of 1.1.0, and the module of 1.0.0 that its pickles of surveys name. Each

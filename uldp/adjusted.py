@@ -125,7 +125,8 @@ class AdjustedDecoder(ClassDecoder):
     @property
     def _last(self) -> Array:
         """The weights of the last entry of X_S."""
-        return np.eye(1, self._size, self.sensitive[-1])[0]
+        weights: Array = np.eye(1, self._size, self.sensitive[-1])[0]
+        return weights
 
     @cached_property
     def _spread(self) -> float:

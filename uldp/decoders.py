@@ -79,6 +79,17 @@ class Decoder(Frozen, ABC):
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
         """Return an interval for each p(x), shape (k, 2), that may miss it with chance `missed`."""
 
+    def reported(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+        """Return which values the counts of n reports say anything about, shape (k,)."""
+        mask: NDArray[np.bool_] = np.abs(self.estimate(counts, n)) > ROUNDING
+        return mask
+
+    def as_diagonal(
+        self, p: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return a and b, each of shape (k,), if M(p) - p pᵀ = diag(a) - b bᵀ."""
+        return None
+
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E[(D_y · w)²] by the value behind the report y, shape (k,), for w of shape (k,).
 
@@ -248,6 +259,15 @@ class SupportDecoder(Decoder):
     def sums_to_one(self) -> bool:
         """Whether a report supports exactly one value."""
         return self.names_one
+
+    def as_diagonal(
+        self, p: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return a and b: the variances and p, unless a report names one value."""
+        if self.names_one:
+            supported = self._probabilities(p)[0]
+            return supported / self.gain**2, supported / self.gain
+        return self.variances(p) + p**2, p
 
     @property
     def null_variances(self) -> NDArray[np.float64]:

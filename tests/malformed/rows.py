@@ -8,7 +8,7 @@ import dataclasses
 import inspect
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -363,6 +363,12 @@ def of_attributes() -> list[Call]:
     ]
 
 
+@wraps(inference.homogeneity)
+def homogeneity_of(tallies: Sequence[Any]) -> inference.ChiSquare:
+    """Take as one argument what `homogeneity` takes as several."""
+    return inference.homogeneity(*tallies)
+
+
 @wraps(inference.marginal)
 def marginal_of(tally: Any, factors: Any, confidence: float = 0.95) -> inference.EstimateTable:
     """Take as one argument what `marginal` takes as several."""
@@ -376,6 +382,7 @@ def of_inference() -> list[Call]:
     of_cells = uldp.UtilityOptimizedRR(uldp.Domain.product(age=2, drug=2), 1.0)
     not_strata = [*({"a": TALLY, "b": wrong} for wrong in (None, 1, *TWO))]
     not_strata += [None, 1, [], {}, TALLY, [TALLY], {"a": TALLY, "b": OF_OTHERS}]
+    not_pairs = [[], [TALLY], *([TALLY, wrong] for wrong in (None, 1, URR, EMPTY, OF_OTHERS))]
     return [
         call(inference.covariance, two, tally=TALLY),
         call(inference.standard_errors, two, tally=TALLY),
@@ -396,7 +403,9 @@ def of_inference() -> list[Call]:
         ),
         call(
             personalized.summary,
-            tagged,
+            tagged | {"law": [URR]},
+            {"law": "common|law"},
+            law=COMMON,
             tally=of_common,
             background={"home": UNIFORM},
         ),
@@ -420,6 +429,8 @@ def of_inference() -> list[Call]:
             tallies={"a": TALLY, "b": TALLY},
             shares=[0.5, 0.5],
         ),
+        only(homogeneity_of, {"tallies": not_pairs}, tallies=[TALLY, TALLY]),
+        call(inference.goodness_of_fit, one, tally=TALLY, p=UNIFORM),
         call(inference.summary, one, tally=TALLY, method="norm_sub"),
     ]
 

@@ -32,7 +32,7 @@ NOT_MADE_BY_USERS = [
     *("Record", "Record.losses", "Record.append", "Point.losses", "Point.rows"),
     *("PersonalizedPoint.rows", "Point.estimate", "PersonalizedPoint.losses", "measure"),
     *("write_table", "SystemChaCha", "census_domain", "GridHistogram.from_places"),
-    *("Bounds", "Change", "EstimateTable", "PersonalizedTotal", "Stratified", "Total"),
+    *("Bounds", "Change", "ChiSquare", "EstimateTable", "PersonalizedTotal", "Stratified", "Total"),
 ]
 CALLED_WITH_WHAT_IS_CHECKED = ["count_conditions"]
 

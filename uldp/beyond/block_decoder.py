@@ -291,6 +291,13 @@ class BlockDecoder(OutcomeDecoder):
         """Whether every estimate sums to 1, as it always does here."""
         return True
 
+    def reported(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+        """Return which values the reports say anything about: those of X_N must be revealed."""
+        reported = super().reported(counts, n)
+        revealed = counts.reshape(-1, reported.size)[0, self.nonsensitive] > 0
+        reported[self.nonsensitive] = revealed
+        return reported
+
     def sensitive_outcomes(self, p_own: Masses, p_fellow: Masses, p_foreign: float) -> Outcomes:
         """Yield each amount that a report can add to an entry of X_S, with its probability."""
         law = self.law

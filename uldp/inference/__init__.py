@@ -1,16 +1,18 @@
-"""The precision of estimates: errors, intervals, sums over groups, and changes.
+"""The precision of estimates: errors, intervals, sums over groups, changes and tests.
 
 Everything is computed from tallies alone, for every mechanism. Users are taken to be drawn
 independently from p, so the errors include both sampling and the noise of the mechanism.
 
 The estimate is the one that adds up to 1, `method="adjusted"`, or the paper's, "empirical" (see
-`uldp.tallies`). Value, error and interval of a result are of one of them, which it names.
+`uldp.tallies`). Value, error and interval of a result are of one of them, which it names. Tests of
+`goodness_of_fit` and `homogeneity` are of the paper's.
 
 >>> domain = Domain(["yes", "no"], sensitive=["yes"])
 >>> tally = UtilityOptimizedRR(domain, 1.0).simulate([300, 700], rng=1)
 >>> total(tally, [1, 0]).standard_error  # of the share of "yes"
 """
 
+from uldp.inference.chi_square import ChiSquare, goodness_of_fit, homogeneity
 from uldp.inference.covariances import covariance, standard_errors
 from uldp.inference.entries import intervals
 from uldp.inference.groups import marginal, ratio, stratified
@@ -19,11 +21,14 @@ from uldp.inference.totals import Total, difference, total
 
 __all__ = [
     "Change",
+    "ChiSquare",
     "EstimateTable",
     "Stratified",
     "Total",
     "covariance",
     "difference",
+    "goodness_of_fit",
+    "homogeneity",
     "intervals",
     "marginal",
     "ratio",

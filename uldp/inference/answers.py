@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,9 @@ from uldp.domain import Weights, weights_of
 from uldp.inference import totals
 from uldp.inference.groups import interval_of_ratio
 from uldp.inference.tables import EstimateTable, remarks_on
+from uldp.mechanisms import Mechanism
 from uldp.personalized.collector import Background, PersonalizedEstimate
-from uldp.personalized.tagged import TaggedDomain
+from uldp.personalized.tagged import TaggedDomain, tagged_domain
 from uldp.tallies import Tally, linear
 
 __all__ = ["PersonalizedTotal", "summary", "total"]
@@ -91,7 +93,10 @@ def total(
     -------
     PersonalizedTotal
     """
-    domain = _tagged(tally)
+    checks.instance(tally, "tally", Tally)
+    domain = tally.law.domain
+    if not isinstance(domain, TaggedDomain):
+        raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")
     weights = weights_of(domain.base, weights)
     sample = totals.Sample.of(tally, method)
     r = sample.estimate
@@ -111,14 +116,6 @@ def total(
     return PersonalizedTotal(
         sure.value, sure.standard_error, low, high, background_error=off, method=method
     )
-
-
-def _tagged(tally: Tally) -> TaggedDomain:
-    checks.instance(tally, "tally", Tally)
-    domain = tally.law.domain
-    if not isinstance(domain, TaggedDomain):
-        raise TypeError(f"tally must be of a mechanism over a TaggedDomain, got {tally!r}")
-    return domain
 
 
 def _delta_weights(r: Array, scores: Array, open_values: Indices, unknown: Indices) -> Array:
@@ -154,7 +151,8 @@ def _ends_without_knowledge(
 
 
 def summary(
-    tally: Tally,
+    law: Mechanism | Tally,
+    tally: Tally | None = None,
     background: Background | None = None,
     confidence: float = 0.95,
     method: str = "adjusted",
@@ -168,8 +166,10 @@ def summary(
 
     Parameters
     ----------
+    law : Mechanism
+        The common mechanism, over a `TaggedDomain`; or the tally alone, which knows it.
     tally : Tally
-        Of at least two reports of the common mechanism, over a `TaggedDomain`.
+        Of at least two of its reports.
     background : mapping of str to (k,) array_like, mapping of label to float, or None, optional
         For tags of the domain the distribution of the values with that tag; None, or no entry,
         where nothing is known. Then they are taken to be shared as the open values that were not
@@ -185,7 +185,14 @@ def summary(
         With a further column, "background_error", the most by which a share is off if the guess
         of the values behind the tags is wrong.
     """
-    domain = _tagged(tally)
+    if isinstance(law, Tally) and tally is None:
+        tally = law
+        law = cast(Mechanism, tally.law)
+    domain = tagged_domain(cast(Mechanism, law))
+    if not isinstance(tally, Tally):
+        raise TypeError(f"tally must be a Tally, got {tally!r}")
+    if tally.law != law:
+        raise ValueError(f"tally must be of {law!r}, got {tally.law!r}")
     base = domain.base
     values = np.arange(base.size)
     sensitive = np.isin(values, base.sensitive)

@@ -158,6 +158,8 @@ def difference(
     Total or Change
         The later less the earlier: a `Total` if weights are given, otherwise a labelled table.
     """
+    if isinstance(weights, Tally):
+        raise TypeError("weights must not be a third tally: compare two, or all by `homogeneity`")
     samples = Sample.of(before, method, "before"), Sample.of(after, method, "after")
     first, second = (sample.domain for sample in samples)
     if first.labels != second.labels:

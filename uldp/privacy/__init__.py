@@ -1,12 +1,12 @@
-"""How private a mechanism is, alone and composed.
+"""How private a mechanism is: alone, composed, asked again, shuffled, or judged by its reports.
 
 A mechanism on a small domain is a matrix Q with Q[x, y] the probability of output y at input x;
 with its protected outputs it is a `Channel`. Matrices of fractions (`fractions.Fraction`, SymPy
 rationals) are treated exactly, others in floating point. Outputs that no input reaches count for
 nothing: in particular, they need not be invertible.
 
-`uldp.survey.repetition` asks the same people again, `uldp.beyond.Shuffled` mixes the reports of
-many, and `uldp.survey.empirical` judges code by its reports alone.
+`Device` and `two_layers` ask the same people again, `Shuffled` mixes the reports of many, and
+`empirical_level` judges code by its reports alone.
 """
 
 from typing import Any as _Any
@@ -33,22 +33,32 @@ from uldp.privacy.osldp import Decomposition, decompose
 
 __all__ = [
     "Audit",
+    "Bounds",
     "Channel",
     "Decomposition",
+    "Device",
+    "EmpiricalLevel",
+    "Shuffled",
     "Witness",
     "audit",
     "compose",
     "compose_repeatedly",
     "decompose",
+    "empirical_level",
     "ldp_level",
     "osldp_level",
     "pair_levels",
     "parallel",
     "postprocess",
     "preserves_data_types",
+    "two_layers",
     "uldp_level",
 ]
 
 
 def __getattr__(name: str) -> _Any:
     return _found("uldp.privacy", name)
+
+
+def __dir__() -> list[str]:
+    return __all__
