@@ -212,8 +212,8 @@ def test_uRR_is_optimal_for_two_sensitive_values_at_small_epsilon_too(nu):
 def test_the_guarantee_of_a_single_size_is_its_loss_wherever_it_is_taken(mass):
     """There is one linear estimate only."""
     for s, nu, size, epsilon in ((5, 3, 1, 1.0), (5, 3, 2, 2.5), (4, 9, 1, 4.0), (7, 1, 3, 0.5)):
-        game, sizes, weights = limits._Game(s, nu, epsilon), np.array([size]), np.ones(1)
-        guarantee = game.guarantee(mass, game.play(mass, sizes, weights))
+        game = limits._Game(s, nu, epsilon, [size])
+        guarantee = game.guarantee(mass, game.play(mass, np.ones(1)))
         assert guarantee == pytest.approx(
             limits.single_size_losses(s, nu, epsilon)[size - 1], rel=1e-9
         )

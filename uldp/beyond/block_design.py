@@ -97,7 +97,7 @@ class UtilityOptimizedBlockDesign(SetReports):
         its own loss is concave in p(X_S), so that this is the largest.
         """
         law = self._law
-        mass = limits.worst_mass(law.s, law.nu, self.epsilon, law.sizes, law.weights)
+        mass = limits.worst_mass(law.s, law.nu, self.epsilon, dict(self._sizes))
         return BlockDecoder(law, self.sensitive, self.nonsensitive, mass)
 
     @property

@@ -23,7 +23,7 @@ below that value as n → ∞. Two numbers describe the saddle point:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from scipy.optimize import brentq
 
 from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, lock_arrays
+from uldp.beyond.block_decoder import BlockLaw
 from uldp.domain import Domain
 
 __all__ = [
@@ -117,10 +118,9 @@ def saddle(s: int, nu: int, epsilon: float) -> Saddle:
     if s == 0 or s + nu == 1:
         value = 1 - 1 / (s + nu)
         return Saddle(value, value, value, float(s > 0), np.ones(s))
-    game = _Game(s, nu, epsilon)
-    sizes = np.arange(1, s + 1)
-    mass, weights = _strategies(game, sizes)
-    play = game.play(mass, sizes, weights)
+    mass, weights = _strategies(s, nu, epsilon)
+    game = _Game(s, nu, epsilon, range(1, s + 1))
+    play = game.play(mass, weights)
     lower = play.value * min(1.0, play.value / play.gains.max())
     upper = game.guarantee(mass, play)
     return Saddle(play.value, lower, upper, mass, weights)
@@ -148,11 +148,10 @@ def single_size_losses(s: int, nu: int, epsilon: float) -> NDArray[np.float64]:
     s, nu, epsilon = _checked(s, nu, epsilon)
     if s == 0 or s + nu == 1:
         return np.zeros(s)
-    game = _Game(s, nu, epsilon)
     losses = np.full(s, np.inf)
     for d in range(1, max(s, 2)):
-        play = game.play(1.0, np.array([d]), np.ones(1))
-        losses[d - 1] = game.guarantee(1.0, play)
+        game = _Game(s, nu, epsilon, [d])
+        losses[d - 1] = game.guarantee(1.0, game.play(1.0, np.ones(1)))
     return losses
 
 
@@ -179,13 +178,11 @@ def epsilon_from_which_uRR_is_optimal(s: int, nu: int) -> float:
     return math.log(nu + math.sqrt((k - 1) * (k - 2) / 2))
 
 
-def worst_mass(
-    s: int, nu: int, epsilon: float, sizes: NDArray[np.int64], weights: NDArray[np.float64]
-) -> float:
+def worst_mass(s: int, nu: int, epsilon: float, weights: Mapping[int, float]) -> float:
     """Return the σ at which f is largest for these weights, or 1 where it does not matter."""
-    if not nu or sizes.size < 2:
+    if not nu or len(weights) < 2:
         return 1.0
-    return _Game(s, nu, epsilon).worst_mass(sizes, weights)
+    return _Game(s, nu, epsilon, weights).worst_mass(np.array(list(weights.values())))
 
 
 class _Play(NamedTuple):
@@ -197,86 +194,71 @@ class _Play(NamedTuple):
 
 
 class _Game:
-    """The function f(σ, λ), not for s = 0 or k = 1.
+    """The function f(σ, λ) for λ on some sizes, not for s = 0 or k = 1.
 
-    With e = e^-ε and g = 1 - e, the report of a value of X_N is a subset of size d with probability
-    s·e/(s·e + g·d), and that of any value with probability (s·e + σ·g·d)/(s·e + g·d). So
+    With m_d = σ + μ_d (1 - σ), the probability that a report is a subset,
 
-        J_S ∝ Σ λ_d g² d (s - d)/((s·e + g·d)(s·e + σ·g·d)),
-        J_N ∝ Σ λ_d g d/(s·e + g·d) / (1 - σ),  J_T ∝ Σ λ_d g d/(s·e + σ·g·d) / (1 - σ).
+        J_S = Σ λ_d (1 - μ_d) gain_d s/(d m_d),
+        J_N ∝ Σ λ_d (1 - μ_d) / (1 - σ),  J_T ∝ Σ λ_d (1 - μ_d)/m_d / (1 - σ).
     """
 
-    def __init__(self, s: int, nu: int, epsilon: float) -> None:
+    def __init__(self, s: int, nu: int, epsilon: float, sizes: Iterable[int]) -> None:
         epsilon = min(epsilon, NOTHING_CHANGES_ABOVE)
-        self.s = s
-        self.nu = nu
-        self._noise = s * math.exp(-epsilon)
-        self._growth = -math.expm1(-epsilon)
+        self.law = BlockLaw(s, nu, epsilon, tuple((size, 1.0) for size in sizes))
         self._present = np.array([s > 1, nu > 1, nu > 0])
-        self._costs = np.array([(s - 1) ** 2 / s, 1 - 1 / max(nu, 1), 1 / s + 1 / max(nu, 1)])
+        self._costs = np.array([s - 1, 1 - 1 / max(nu, 1), 1 / s + 1 / max(nu, 1)])
 
-    def best_size_over_S_alone(self) -> int:
-        """Return the size that subset selection takes, least in (s·e + g·d)²/(d (s - d))."""
-        sizes = np.arange(1, max(self.s, 2))
-        total = self._noise + self._growth * sizes
-        return 1 + int((total**2 / (sizes * np.maximum(self.s - sizes, 1))).argmin())
-
-    def play(self, mass: float, sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> _Play:
-        """Return f and its derivatives at a mass and weights on some sizes."""
-        kept = self._growth * sizes
+    def play(self, mass: float, weights: NDArray[np.float64]) -> _Play:
+        """Return f and its derivatives at a mass and weights on the sizes."""
+        law = self.law
         present = self._present
-        total = self._noise + kept
-        subset = self._noise + mass * kept
-        share = kept / subset
-        none = np.zeros(kept.size)
+        tells = law.shown / (mass + law.hidden * (1 - mass))
         costs = (self._costs * [1, 1 - mass, 1 - mass])[present]
         cost_slopes = (self._costs * [0, -1, -1])[present]
-        informations = np.array(
-            [share * self._growth * (self.s - sizes) / total, kept / total, share]
-        )[present]
-        decays = np.array([share, none, share])[present]
+        informations = np.array([tells * law.gain / law.held, law.shown, tells])[present]
+        decays = np.array([tells, 0 * tells, tells])[present]
 
         sums = informations @ weights
         losses = costs / sums
         slopes = (cost_slopes + losses * ((informations * decays) @ weights)) / sums
         return _Play(float(losses.sum()), float(slopes.sum()), (losses / sums) @ informations)
 
-    def worst_mass(self, sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+    def worst_mass(self, weights: NDArray[np.float64]) -> float:
         """Return the σ at which f is largest for these weights."""
-        return clipped_root(lambda mass: self.play(mass, sizes, weights).slope, 1.0)
+        return clipped_root(lambda mass: self.play(mass, weights).slope, 1.0)
 
     def guarantee(self, mass: float, play: _Play) -> float:
         """Return the largest loss over all σ of the linear estimate that is best at this mass.
 
         Its loss is -(1/s + 1/ν)·σ² and something linear in σ, and touches f at the mass.
         """
-        if not self.nu:
+        if not self.law.nu:
             return play.value
         curvature = self._costs[2]
         step = min(max(mass + play.slope / (2 * curvature), 0.0), 1.0) - mass
         return float(play.value + step * (play.slope - curvature * step))
 
 
-def _strategies(game: _Game, sizes: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
+def _strategies(s: int, nu: int, epsilon: float) -> tuple[float, NDArray[np.float64]]:
     """Return the worst mass and the optimal weights."""
-    weights = np.zeros(game.s)
-    of_subset_selection = game.best_size_over_S_alone()
-    if of_subset_selection > 1 or not game.nu:
-        weights[of_subset_selection - 1] = 1
+    law = BlockLaw(s, nu, epsilon, tuple((size, 1.0) for size in range(1, s + 1)))
+    weights = np.zeros(s)
+    of_subset_selection = int((law.shown * law.gain / law.held).argmax())
+    if of_subset_selection > 0 or not nu:
+        weights[of_subset_selection] = 1
         return 1.0, weights
-    candidates = sizes[:2]
+    game = _Game(s, nu, epsilon, range(1, min(s, 2) + 1))
 
     def advantage_of_two(weight: float) -> float:
         mixture = np.array([1 - weight, weight])
-        mass = game.worst_mass(candidates, mixture)
-        one, two = game.play(mass, candidates, mixture).gains
+        one, two = game.play(game.worst_mass(mixture), mixture).gains
         return float(two - one)
 
-    of_two = clipped_root(advantage_of_two, 1 - np.finfo(float).eps) if game.s > 1 else 0.0
-    weights[:2] = [1 - of_two, of_two][: game.s]
+    of_two = clipped_root(advantage_of_two, 1 - np.finfo(float).eps) if s > 1 else 0.0
+    weights[:2] = [1 - of_two, of_two][:s]
     weights[weights < NEGLIGIBLE] = 0
     weights /= weights.sum()
-    return game.worst_mass(candidates, weights[:2]), weights
+    return game.worst_mass(weights[:2]), weights
 
 
 def clipped_root(decreasing: Callable[[float], float], high: float) -> float:
