@@ -87,16 +87,7 @@ class BlockLaw(Frozen):
     ) -> NDArray[np.float64]:
         """Return P w, where P(x, z) is the chance that a set holds both x and z, and P(x, x) is 0.
 
-        Parameters
-        ----------
-        size : int
-            Which of the sizes the set has.
-        p : (s,) ndarray
-            The distribution on X_S.
-        foreign : float
-            p(X_N).
-        w : (s, m) ndarray
-            What P is applied to.
+        The set has one of the sizes, p is the distribution on X_S, and `foreign` is p(X_N).
         """
         with_own, with_neither, of_foreign = self.pairs(size)
         # P(x, z) is with_own (p(x) + p(z)) + with_neither (p(X_S) - p(x) - p(z)), and

@@ -179,9 +179,12 @@ class HadamardDecoder(OutcomeDecoder):
     ) -> NDArray[np.float64]:
         """Return M(p) w = Dᵀ diag(q) D w, where q is the law of the reports at p."""
         w = weights.reshape(p.size, -1)
-        (of_columns, of_values) = self._probabilities(p)
+        S = p[self.sensitive]
+        N = p[self.nonsensitive]
+        sent = S.sum() + self.hidden * N.sum()
+        of_columns = (sent + self.told * self._by_column(S)) / max(self.order, 1)
         decoded = self._by_column(w[self.sensitive]) * of_columns[:, None]
-        revealed = w[self.nonsensitive] * of_values[:, None]
+        revealed = w[self.nonsensitive] * self.told * N[:, None]
         return self._by_value(decoded, revealed).reshape(weights.shape) / self.told**2
 
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -221,15 +224,6 @@ class HadamardDecoder(OutcomeDecoder):
         """Yield c for the value itself, and 0 for all else."""
         yield 1 / self.told, self.told * p_own
         yield 0.0, self.hidden * p_own + p_fellow + p_foreign
-
-    def _probabilities(
-        self, p: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the probabilities of the columns and of the revealed values."""
-        S = p[self.sensitive]
-        N = p[self.nonsensitive]
-        sent = S.sum() + self.hidden * N.sum()
-        return (sent + self.told * self._by_column(S)) / max(self.order, 1), self.told * N
 
     def _by_column(self, masses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return for each column the masses of the values with +1 there less those with -1."""

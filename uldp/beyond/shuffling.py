@@ -82,15 +82,10 @@ class Bounds(NamedTuple):
 
 
 class _PairKinds(NamedTuple):
-    """The kinds of report that a user of X_N sends, by which of two sensitive values they hold.
+    """How probable the kinds of report from X_N are, by which of two sensitive values they hold.
 
-    Attributes
-    ----------
-    revealed : float
-        The probability that her report reveals her value.
-    neither, one, both : float
-        The probabilities that it holds neither of the two; the first but not the second, which is
-        as probable as the reverse; and both.
+    One kind reveals a value. Others hold neither; the first but not the second, which is as
+    probable as the reverse; and both.
     """
 
     revealed: float
@@ -100,15 +95,7 @@ class _PairKinds(NamedTuple):
 
 
 class _Differences(NamedTuple):
-    """The law of D for D ≥ 1, and R given D; arrays of one shape.
-
-    Attributes
-    ----------
-    values, chances : ndarray
-        The values of D, increasing, and their probabilities.
-    means, variances : ndarray
-        Those of R at each, the variance from above.
-    """
+    """The values of D ≥ 1, their chances, and the mean and variance of R at each."""
 
     values: Array
     chances: Array

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from importlib import resources
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,9 @@ def census(attributes: int = 4) -> Histogram:
     '65+, 0 weeks, widowed, female'
     """
     domain = census_domain(first_attributes(CENSUS_ATTRIBUTES, attributes).values())
-    cells, counts = _columns("census_attributes.csv", "cell", "count")
+    table = _table("census_attributes.csv")
     fine = np.zeros(math.prod(map(len, CENSUS_ATTRIBUTES.values())), dtype=np.int64)
-    fine[cells] = counts
+    fine[table["cell"]] = table["count"]
     return Histogram(domain, fine.reshape(domain.size, -1).sum(axis=1), _CENSUS_SOURCE)
 
 
@@ -87,16 +87,20 @@ def manhattan() -> GridHistogram:
     GridHistogram
         Over k = 625 cells.
     """
-    names = ("count", "home", "office", "home_places", "office_places", "sensitive")
-    counts, home, office, home_places, office_places, sensitive = _columns("manhattan.csv", *names)
-    domain = grid_domain(np.flatnonzero(sensitive).tolist())
+    table = _table("manhattan.csv")
     return GridHistogram(
-        domain, counts, _MANHATTAN_SOURCE, home, office, home_places, office_places
+        domain=grid_domain(np.flatnonzero(table["sensitive"]).tolist()),
+        counts=table["count"],
+        source=_MANHATTAN_SOURCE,
+        home=table["home"],
+        office=table["office"],
+        home_places=table["home_places"],
+        office_places=table["office_places"],
     )
 
 
-def _columns(table: str, *names: str) -> list[NDArray[np.int64]]:
-    file = resources.files("uldp.paper.datasets") / "data" / table
-    text = file.read_text(encoding="utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
-    return [np.array([int(row[name]) for row in rows]) for name in names]
+def _table(name: str) -> NDArray[Any]:
+    """Return a table of whole numbers; its columns go by their names."""
+    file = resources.files("uldp.paper.datasets") / "data" / name
+    with file.open(encoding="utf-8") as lines:
+        return np.genfromtxt(lines, dtype=np.int64, delimiter=",", names=True)
