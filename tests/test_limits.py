@@ -179,21 +179,13 @@ def test_the_first_of_the_single_sizes_is_uRR(s, nu):
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 30), st.integers(0, 30), st.floats(-2, 1.3), st.data())
-def test_single_sizes_are_those_of_the_mechanism_and_of_G(s, nu, exponent, data):
-    """Max over σ of G(σ) - σ²/s - (1-σ)²/ν, with the G of the linear estimate, on a fine grid."""
+def test_single_sizes_are_those_of_the_mechanism(s, nu, exponent, data):
+    """test_block_design has its loss in 60 digits."""
     d, epsilon = data.draw(st.integers(1, s - 1)), 10**exponent
     loss = limits.single_size_losses(s, nu, epsilon)[d - 1]
     domain = uldp.Domain(s + nu, sensitive=range(s))
     mechanism = uldp.UtilityOptimizedBlockDesign(domain, epsilon, sizes=d)
     assert regimes.worst_case_loss(mechanism, "l2") == pytest.approx(loss, rel=1e-9)
-
-    E, sigma = math.exp(epsilon), np.linspace(0, 1, 2001) if nu else np.ones(1)
-    D, common = d * E + s - d, (s - 1) ** 2 / ((E - 1) ** 2 * d * (s - d))
-    G = sigma * (common * D**2 / s + 1 / s)
-    G += (1 - sigma) * (common * D + (D + 1) / (d * (E - 1)))
-    at = G - sigma**2 / s - (1 - sigma) ** 2 / max(nu, 1)
-    assert at.max() <= loss * (1 + 1e-9)
-    assert at.max() >= loss - (1 / s + 1 / max(nu, 1)) / 2000**2 - 1e-9 * loss
 
 
 @pytest.mark.parametrize("nu", [1, 2, 3, 10, 10**4])

@@ -42,7 +42,6 @@ __all__ = [
     "fundamental_limit",
     "saddle",
     "single_size_losses",
-    "worst_mass",
 ]
 
 NEGLIGIBLE = 1e-12

@@ -45,7 +45,6 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from uldp._numerics import checks
-from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
 from uldp.beyond.block_design import UtilityOptimizedBlockDesign
 from uldp.beyond.hadamard import UtilityOptimizedHadamard
@@ -59,7 +58,6 @@ Array = NDArray[np.float64]
 
 MOST_USERS = 10**7
 MOST_STATES = 1 << 20
-TERMS_AT_ONCE = 1 << 18
 LARGEST_SHUFFLED = 30.0
 ROUNDINGS = 400
 LEAST_LOGARITHM = 100.0
@@ -138,11 +136,6 @@ class Shuffled:
                 f"mechanism must have an ε of at most {LARGEST_SHUFFLED}, got {mechanism.epsilon}"
             )
         set_fields(self, n=n, _kinds=_pair_kinds(mechanism))
-
-    @property
-    def common(self) -> float:
-        """γ, the probability that a user's report is drawn without regard to what she holds."""
-        return 1 - self._kinds.revealed
 
     def delta(self, level: float) -> Bounds:
         """Return bounds of the least δ with which the shuffled reports have the level (ε', δ).
@@ -288,19 +281,14 @@ class Shuffled:
             + (n - possible_J) * np.log(rest)
         )
         sums = np.zeros((3, widest))
-        # J and D are both even or both odd.
-        for parity in (0, 1):
-            D = np.arange(2 - parity, widest + 1, 2)
-            chosen = np.flatnonzero(possible_J % 2 == parity)
-            for chunk in chunks(chosen.size, max(1, TERMS_AT_ONCE // max(D.size, 1))):
-                J = possible_J[chosen[chunk], None]
-                held = (J + D) // 2
-                fewer = (J - D) // 2
-                terms = logarithms[chosen[chunk], None] - factorials[np.minimum(held, most)]
-                # Where D is above J, `fewer` is negative, and there is no such report.
-                terms = np.exp(terms - factorials[np.maximum(fewer, 0)]) * (fewer >= 0)
-                off = J - round(centre)
-                sums[:, D - 1] += [(off**power * terms).sum(axis=0) for power in range(3)]
+        for D in range(1, widest + 1):
+            # J and D are both even or both odd, and J is D at least.
+            J = np.arange(max(D, fewest + (fewest - D) % 2), most + 1, 2)
+            held = (J + D) // 2
+            terms = logarithms[J - fewest] - factorials[held] - factorials[J - held]
+            terms = np.exp(terms)
+            off = J - round(centre)
+            sums[:, D - 1] = [(off**power * terms).sum() for power in range(3)]
         possible = sums[0] > 0
         return np.arange(1.0, widest + 1)[possible], sums[:, possible]
 

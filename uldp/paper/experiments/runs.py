@@ -209,7 +209,7 @@ class Record:
         content = path.read_bytes()
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
-            os.truncate(path, whole)
+            pass
         for number, line in enumerate(content[:whole].splitlines(), start=1):
             try:
                 entry = json.loads(line)
