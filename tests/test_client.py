@@ -215,7 +215,7 @@ def test_the_collector_reads_what_the_vectors_hold(one):
         if isinstance(mechanism.decoder, SupportDecoder):
             exact = mechanism.l1_loss(losses["p"], losses["n"], exact=True)
             assert found["losses"][0]["l1Exact"] == pytest.approx(exact, rel=1e-12)
-    assert Tallies.from_json(read["file"], survey).survey == survey
+    assert Tallies.from_json(read["file"]).survey == survey
     if "tallies" in one:
         assert Tallies.from_json(read["file"]) == Tallies.from_json(one["tallies"])
 

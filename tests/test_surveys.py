@@ -380,12 +380,11 @@ def test_fuzzed_bytes(inserted, place):
         ('{"uldp": 2, "id": "a", "questions": [Infinity]}', "JSON, which has no Infinity"),
         (
             '{"uldp": 2, "id": "a", "questions": []}',
-            "questions must have 1 to 65536 entries, got 0",
+            "questions must have 1 or more entries, got 0",
         ),
         ('{"uldp": ' + "9" * 5000 + "}", "text must be"),
         (b"\xff\xfe{\0}\0", "codec can't decode"),
         (b"\xef\xbb\xbf{}", "BOM"),
-        ('{"uldp": 2, "id": "a", "questions": [1' + ",1" * 65_536 + "]}", "got 65537"),
     ],
 )
 def test_what_is_no_survey(text, message):
@@ -500,7 +499,7 @@ def tallies_of(survey: Survey, users: int) -> Tallies:
 def test_tallies_come_back(survey):
     tallies = tallies_of(survey, 20)
     text = tallies.to_json()
-    for again in (Tallies.from_json(text), Tallies.from_json(text.encode(), survey)):
+    for again in (Tallies.from_json(text), Tallies.from_json(text.encode())):
         assert again == tallies
         assert again.survey.to_json() == survey.to_json()
         assert again.to_json() == text
@@ -525,8 +524,6 @@ def test_tallies_are_tied_to_their_survey():
     tallies = tallies_of(SMALL, 5)
     other = Survey.from_json(SMALL.to_json() + " ")
     assert Tallies(other, dict(tallies)) != tallies
-    with pytest.raises(ValueError, match="survey must be that of the tallies, Survey"):
-        Tallies.from_json(tallies.to_json(), other)
     swapped = json.loads(tallies.to_json())
     swapped["tallies"].reverse()
     with pytest.raises(ValueError, match=r"tallies\[0\].question must be 'mood', got 'number'"):
@@ -595,8 +592,7 @@ def test_the_vectors_have_every_mechanism_and_reason():
     for kind in uldp.mechanisms.KINDS:
         assert f'"mechanism": "{next(iter(kind.names))}"' in texts
     reasons = {one["reason"] for one in VECTORS["refused_messages"]}
-    of_senders = {wire.Reason.DUPLICATE, wire.Reason.SENDER}
-    assert reasons == {*wire.Reason} - {wire.Reason.NOT_BYTES} - of_senders
+    assert reasons == {*wire.Reason} - {wire.Reason.NOT_BYTES}
 
 
 @pytest.mark.parametrize("one", VECTORS["sure_answers"], ids=str)
@@ -852,9 +848,7 @@ def test_surveys_and_tallies_are_files(tmp_path):
     tallies = Tallies(survey, {"sure": survey.questions["sure"].tally([0, 1])})
     tallies.save(tmp_path / "t.json")
     assert (tmp_path / "t.json").read_bytes() == tallies.to_json().encode()
-    assert Tallies.load(tmp_path / "t.json") == Tallies.load(tmp_path / "t.json", survey) == tallies
-    with pytest.raises(ValueError, match="survey must be that of the tallies"):
-        Tallies.load(tmp_path / "t.json", ASKED)
+    assert Tallies.load(tmp_path / "t.json") == tallies
     for kind in (Survey, Tallies):
         with pytest.raises(TypeError, match="got PosixPath; load reads a file"):
             kind.from_json(tmp_path / "s.json")

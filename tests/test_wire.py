@@ -8,7 +8,6 @@ import time
 import tracemalloc
 import zlib
 from collections import Counter
-from mmap import ACCESS_READ, mmap
 from unittest.mock import patch
 
 import numpy as np
@@ -28,6 +27,7 @@ MECHANISM = uldp.UtilityOptimizedRappor(DOMAIN, 0.1)
 LARGE = uldp.Domain(300, sensitive=range(11))
 MIXED = uldp.Domain(200, sensitive=range(150))
 HEAD = 48
+MANY = 2**32
 
 
 def survey_of(mechanism: uldp.Mechanism, before: int = 0) -> Survey:
@@ -51,10 +51,10 @@ def resealed(message: bytes) -> bytes:
 
 def reason(message: bytes, survey: Survey = SURVEY) -> Reason:
     with pytest.raises(MessageError) as caught:
-        survey.open(message, wire.MOST_REPORTS_OF_MESSAGE)
+        survey.open(message, MANY)
     assert str(caught.value).startswith(f"message {caught.value.reason}: ")
     assert str(caught.value).isprintable()
-    reading = survey.read([message], wire.MOST_REPORTS_OF_MESSAGE, keep_reports=True)
+    reading = survey.read([message], MANY)
     if caught.value.reason != Reason.IMPOSSIBLE:
         assert reading.messages == 0
         assert reading.refused == Counter([caught.value.reason])
@@ -221,12 +221,6 @@ def test_a_wrong_width_is_of_no_question(width, number):
     assert reason(resealed(other)) == Reason.QUESTION
 
 
-def by_bytes(reports: np.ndarray) -> np.ndarray:
-    """As a reading has them, which does not keep the order in which they came."""
-    order = sorted(range(len(reports)), key=lambda row: reports[row].tobytes())
-    return reports[order]
-
-
 IMPOSSIBLE = [
     (uldp.UtilityOptimizedRR(DOMAIN, 1.0), [4, 255]),
     (uldp.RandomizedResponse(LARGE, 1.0), [300, 65535]),
@@ -259,13 +253,12 @@ def test_impossible_reports(mechanism, impossible):
             survey.message("q", report)
         sent = forged(survey, np.insert(good, rng.integers(50, size=3), report, axis=0))
         assert reason(sent, survey) == Reason.IMPOSSIBLE
-        reading = survey.read([sent, message], max_reports=53, keep_reports=True)
-        np.testing.assert_array_equal(reading.reports["q"], by_bytes(np.concatenate([good, good])))
+        reading = survey.read([sent, message], max_reports=53)
         assert reading.tallies["q"] == mechanism.tally(np.concatenate([good, good]))
         assert (reading.messages, reading.refused, reading.impossible) == (2, {}, 3)
 
 
-def test_a_reading_keeps_and_counts():
+def test_a_reading_counts():
     reports = reports_of(MECHANISM, 100)
     messages = [SURVEY.message("q", part) for part in np.split(reports, 20)]
     foreign = survey_of(MECHANISM).message("q", [[1, 0]])
@@ -278,13 +271,11 @@ def test_a_reading_keeps_and_counts():
         b"GET / HTTP/1.1",
     ]
     sent += [memoryview(message) for message in messages[8:]]
-    reading = SURVEY.read(sent, max_reports=5, keep_reports=True)
-    np.testing.assert_array_equal(reading.reports["q"], by_bytes(reports))
+    reading = SURVEY.read(sent, max_reports=5)
     assert reading.messages == 20
     assert reading.refused == {Reason.TRUNCATED: 2, Reason.FOREIGN: 1, Reason.FORMAT: 1}
     assert reading.tallies["q"] == MECHANISM.tally(reports)
-    assert reading.tallies["0"].n == reading.reports["0"].size == 0
-    assert SURVEY.read(sent, max_reports=5).reports == {}
+    assert reading.tallies["0"].n == 0
 
 
 def test_a_message_holds_one_report_unless_more_are_allowed():
@@ -293,8 +284,8 @@ def test_a_message_holds_one_report_unless_more_are_allowed():
     messages = [SURVEY.message("q", reports) for reports in (one, two, three, [2, 0])]
     for most, accepted in ((..., 2), (1, 2), (2, 4), (3, 7), (10**12, 7)):
         options = {} if most is ... else {"max_reports": most}
-        reading = SURVEY.read(messages, keep_reports=True, **options)
-        assert reading.reports["q"].tolist() == [*one * (accepted - 1), [2, 0]]
+        reading = SURVEY.read(messages, **options)
+        assert reading.tallies["q"] == MECHANISM.tally([*one * (accepted - 1), [2, 0]])
         refused = {2: 2, 4: 1, 7: 0}[accepted]
         assert reading.messages == 4 - refused
         assert reading.refused == Counter({Reason.TOO_MANY: refused} if refused else {})
@@ -319,54 +310,6 @@ def test_a_single_message_is_no_collection_of_messages():
             SURVEY.read(wrong)
 
 
-# --- duplicates ----------------------------------------------------------------------------------
-
-
-def test_equal_messages_are_counted_unless_senders_are_known():
-    message = SURVEY.message("q", [1, 0])
-    assert SURVEY.read([message] * 3).tallies["q"].n == 3
-    reading = SURVEY.read([("ann", message), ("bob", message), ("ann", message)], seen=set())
-    assert reading.tallies["q"].n == 2
-    assert reading.refused == {Reason.DUPLICATE: 1}
-
-
-def test_a_sender_answers_each_question_once_in_all_batches():
-    survey = Survey("s", {"a": MECHANISM, "b": MECHANISM})
-    a, b = survey.message("a", [1, 0]), survey.message("b", [1, 0])
-    bundle = survey.message("a", [[1, 0]] * 2)
-    seen: set = set()
-    first = survey.read([(1, a[:-1]), (1, bundle), (1, a), (1, b), (2, b), (1, None)], seen=seen)
-    assert {name: tally.n for name, tally in first.tallies.items()} == {"a": 1, "b": 2}
-    refused = {Reason.TRUNCATED: 1, Reason.TOO_MANY: 1, Reason.NOT_BYTES: 1}
-    assert first.refused == refused
-    assert seen == {(1, "a"), (1, "b"), (2, "b")}
-    second = survey.read([(2, a), (1, b), (2, b), (2, a)], seen=seen)
-    assert {name: tally.n for name, tally in second.tallies.items()} == {"a": 1, "b": 0}
-    assert second.refused == {Reason.DUPLICATE: 3}
-
-
-def test_seen_is_anything_that_remembers():
-    class Table:
-        def __init__(self) -> None:
-            self.rows: list = []
-
-        def __contains__(self, key: object) -> bool:
-            return key in self.rows
-
-        def add(self, key: object) -> None:
-            self.rows.append(key)
-
-    table, message = Table(), SURVEY.message("q", [1, 0])
-    reading = SURVEY.read(((token, message) for token in "abca"), seen=table)
-    assert (reading.messages, len(table.rows)) == (3, 3)
-    for wrong in (1, "ab", [], frozenset(), {}):
-        with pytest.raises(TypeError, match="seen must have 'in' and 'add', as a set has"):
-            SURVEY.read([("a", message)], seen=wrong)
-    for wrong in (message, None, ("a",), ("a", message, 1)):
-        with pytest.raises(ValueError, match="messages must be pairs of a sender and a message"):
-            SURVEY.read([wrong], seen=set())
-
-
 # --- parts and memory ----------------------------------------------------------------------------
 
 
@@ -380,10 +323,7 @@ def test_reports_are_sifted_in_parts(monkeypatch, mechanism, impossible, at_once
     parts = np.split(mixed, [1, 2, 3, 10, 20, 21, 65])
     sent = [forged(survey, part) for part in parts] + [survey.message("0", [1, 0, 1])]
     monkeypatch.setattr(surveys, "MESSAGE_BYTES_AT_ONCE", at_once)
-    reading = survey.read(iter(sent), max_reports=60, keep_reports=True)
-    np.testing.assert_array_equal(reading.reports["q"], by_bytes(good))
-    assert reading.reports["q"].dtype == good.dtype
-    assert reading.reports["q"].flags.writeable
+    reading = survey.read(iter(sent), max_reports=60)
     assert reading.tallies["q"] == mechanism.tally(good)
     assert reading.tallies["0"].counts.tolist() == [1, 2]
     assert (reading.messages, reading.refused, reading.impossible) == (len(sent), {}, 6)
@@ -400,10 +340,9 @@ def test_reports_are_not_tallied_one_by_one(monkeypatch):
     assert (reading.tallies["q"].n, asked) == (500, [500])
 
 
-@pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("users", [1_000, 200_000])
 @pytest.mark.parametrize("name", ["RR", "RAPPOR"])
-def test_the_memory_is_that_of_what_is_kept(monkeypatch, name, users, keep):
+def test_the_memory_is_that_of_the_tallies(monkeypatch, name, users):
     """200,000 reports in long messages among garbage, from a generator."""
     mechanism = MECHANISMS[name](LARGE, 1.0)
     survey = survey_of(mechanism)
@@ -412,13 +351,11 @@ def test_the_memory_is_that_of_what_is_kept(monkeypatch, name, users, keep):
     stream = (one for _ in range(200_000 // users) for one in (message, *wrong))
     monkeypatch.setattr(surveys, "MESSAGE_BYTES_AT_ONCE", 1 << 12)
     tracemalloc.start()
-    reading = survey.read(stream, max_reports=users, keep_reports=keep)
+    reading = survey.read(stream, max_reports=users)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (reading.tallies["q"].n, reading.refused.total()) == (200_000, 6 * 200_000 // users)
-    kept = reading.reports["q"].nbytes if keep else 0
-    assert kept == keep * 200_000 * mechanism.report_dtype.itemsize
-    assert peak < 1.2 * kept + 2.2 * len(message) + 40 * surveys.MESSAGE_BYTES_AT_ONCE
+    assert peak < 2.2 * len(message) + 40 * surveys.MESSAGE_BYTES_AT_ONCE
 
 
 def test_nothing_was_sent():
@@ -437,7 +374,7 @@ def appended(survey: Survey = SURVEY) -> list[bytes]:
     return [survey.message("q", report) for report in reports_of(survey.questions["q"], 40)]
 
 
-def test_messages_in_one_file_are_cut_apart(tmp_path):
+def test_messages_in_one_file_are_cut_apart():
     other = survey_of(uldp.RandomizedResponse(LARGE, 1.0))
     messages = [*appended(), other.message("q", 299), SURVEY.message("0", 1), *appended(other)]
     data = b"".join(messages)
@@ -445,10 +382,6 @@ def test_messages_in_one_file_are_cut_apart(tmp_path):
     assert [*wire.split(data, longest)] == messages
     assert [*wire.split(b"", 1)] == []
     assert [*wire.split(b"\0" + data, longest)] == [b"\0", *messages]
-    path = tmp_path / "messages"
-    path.write_bytes(data)
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-        assert [*wire.split(mapped, longest)] == messages
 
 
 def test_the_longest_message_is_cut_apart_and_no_longer_one():
@@ -596,22 +529,12 @@ def test_checksums_of_slices(zeros):
 
 
 def test_a_message_holds_no_more_reports_than_are_allowed_and_one_at_least():
-    """As a gate looks at it before it is appended; without a report it takes no one's turn."""
+    """As a gate looks at it before it is appended."""
     empty, two = (SURVEY.message("q", np.zeros((n, 2), dtype=np.uint8)) for n in (0, 2))
     assert reason(empty) == Reason.EMPTY
     with pytest.raises(MessageError, match="with more reports than are allowed: 2 reports, at mo"):
         SURVEY.open(two)
     assert len(SURVEY.open(two, max_reports=2)[1]) == 2
-    seen: set = set()
-    first = SURVEY.read([("alice", empty), ("alice", SURVEY.message("q", [1, 0]))], seen=seen)
-    assert (first.messages, first.refused) == (1, {Reason.EMPTY: 1})
-
-
-def test_a_sender_who_cannot_be_remembered_costs_no_other():
-    message = SURVEY.message("q", [1, 0])
-    sent = [("alice", message), (["bob"], message), ("carol", message)]
-    reading = SURVEY.read(sent, seen=set())
-    assert (reading.messages, reading.refused) == (2, {Reason.SENDER: 1})
 
 
 def test_an_impossible_report_is_not_repeated_at_length():
@@ -636,10 +559,3 @@ def test_a_personalized_mechanism_sends_as_its_common_one():
     rng = np.random.default_rng(0)
     sent = [survey.message("q", user.privatize("elm street", rng)) for user in (alice, bob)]
     assert survey.read(sent).tallies["q"].n == 2
-
-
-def test_the_number_of_reports_fits_its_four_bytes():
-    assert int.from_bytes(b"\xff" * 4, "little") == wire.MOST_REPORTS_OF_MESSAGE
-    too_many = np.broadcast_to(np.zeros((1, 1), dtype=np.uint8), (2**32, 1))
-    with pytest.raises(ValueError, match="reports must be at most 4294967295, got 4294967296"):
-        wire.pack(bytes(32), 0, too_many)

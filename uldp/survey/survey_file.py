@@ -25,7 +25,6 @@ __all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "wri
 FORMAT = 3
 OLD_FORMAT = 2
 LARGEST_LABEL = 2**53 - 1
-MOST_QUESTIONS = 2**16
 MOST_COUNTS = 2**17
 """Over all questions: values, bots included, times rows of the tally."""
 MOST_BYTES = 2**21
@@ -92,7 +91,7 @@ def read_survey(text: str, old: bool = False) -> Content:
     advice = ADVICE if file["uldp"] == OLD_FORMAT else ""
     questions: dict[str, Mechanism] = {}
     texts: dict[str, str] = {}
-    entries = _array(file["questions"], "questions", 1, MOST_QUESTIONS)
+    entries = _array(file["questions"], "questions", least=1)
     counts = sum(map(_counts, entries))
     if is_for_devices and counts > MOST_COUNTS:
         raise ValueError(
@@ -175,12 +174,12 @@ def json_object(
     if not isinstance(value, dict):
         raise ValueError(f"{where} must be an object, got {excerpt(value)}")
     missing = required - value.keys()
-    unknown = value.keys() - required - optional
+    unknown = [key for key in value if key not in required | optional]
     if missing:
         raise ValueError(f"{where} must have the key {min(missing)!r}")
     if unknown:
         known = ", ".join(sorted(required | optional))
-        raise ValueError(f"{where} must have no key but {known}, got {excerpt(min(unknown))}")
+        raise ValueError(f"{where} must have no key but {known}, got {excerpt(unknown[0])}")
     return value
 
 
@@ -258,14 +257,13 @@ def _count(value: Any, where: str, most: int) -> int:
 
 
 def _sizes(value: Any, where: str) -> tuple[tuple[int, float], ...]:
-    pairs = [_array(pair, where, 2, 2) for pair in _array(value, where, 0)]
-    for number in (number for pair in pairs for number in pair):
-        if not _is_number(number):
-            raise ValueError(f"{where} must be pairs of numbers, got {excerpt(number)}")
-    for size, _ in pairs:
-        if not isinstance(size, int):
-            raise ValueError(f"{where} must be whole numbers, got {excerpt(size)}")
-    return tuple((size, weight) for size, weight in pairs)
+    for pair in _array(value, where):
+        is_pair = isinstance(pair, list) and len(pair) == 2
+        if not is_pair or type(pair[0]) is not int or not _is_number(pair[1]):
+            raise ValueError(
+                f"{where} must be pairs of a whole number and a number, got {excerpt(pair)}"
+            )
+    return tuple((size, weight) for size, weight in value)
 
 
 def _domain(entry: dict[str, Any], where: str) -> Domain:
@@ -274,7 +272,8 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
         labels = _labels(labels, f"{where}.labels", least=1)
     elif not isinstance(labels, int):
         raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
-    tags = _texts(entry["tags"], f"{where}.tags") if "tags" in entry else []
+    given = _array(entry["tags"], f"{where}.tags", least=1) if "tags" in entry else []
+    tags = [_text(tag, f"{where}.tags") for tag in given]
     sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
     try:
         domain = Domain(labels)
@@ -294,7 +293,7 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
 
 def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
     factors = {}
-    for number, entry in enumerate(_array(value, where, 1)):
+    for number, entry in enumerate(_array(value, where, least=1)):
         factor = json_object(entry, f"{where}[{number}]", {"name", "labels"})
         name = _text(factor["name"], f"{where}[{number}].name")
         if name in factors:
@@ -317,10 +316,6 @@ def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
             raise ValueError(f"{where} must lie within 2^53, got {excerpt(label)}")
         labels.append(_text(label, where) if isinstance(label, str) else label)
     return labels
-
-
-def _texts(value: Any, where: str) -> list[str]:
-    return [_text(text, where) for text in _array(value, where, 1)]
 
 
 def _text(value: Any, where: str) -> str:
@@ -407,17 +402,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _array(value: Any, where: str, least: int, most: float = math.inf) -> list[Any]:
+def _array(value: Any, where: str, least: int = 0) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError(f"{where} must be an array, got {excerpt(value)}")
-    if not least <= len(value) <= most:
-        if least == most:
-            allowed = f"{least}"
-        elif most == math.inf:
-            allowed = f"{least} or more"
-        else:
-            allowed = f"{least} to {most}"
-        raise ValueError(f"{where} must have {allowed} entries, got {len(value)}")
+    if len(value) < least:
+        raise ValueError(f"{where} must have {least} or more entries, got {len(value)}")
     return value
 
 

@@ -19,13 +19,13 @@ import math
 import os
 import shutil
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -49,15 +49,6 @@ __all__ = ["Reading", "Survey", "Tallies", "schema"]
 MESSAGE_BYTES_AT_ONCE = 1 << 18
 SHOWN_DIGITS = 12
 MOST_BYTES_OF_TALLIES = 4 * survey_file.MOST_BYTES
-
-
-class Seen(Protocol):
-    """A record of who was counted: a set, or a table that has ``in`` and ``add``."""
-
-    def __contains__(self, key: Any, /) -> bool: ...
-
-    def add(self, key: Any, /) -> object:
-        """Remember a sender and a question."""
 
 
 class Survey:
@@ -123,8 +114,6 @@ class Survey:
             checks.instance(mechanism, f"questions[{name!r}]", Mechanism)
         if repeat is not None and not isinstance(repeat, Mapping):
             raise TypeError(f"repeat must be a mapping such as that of a plan, got {repeat!r}")
-        for key in repeat or ():
-            checks.instance(key, "each key in repeat", str)
         if texts is not None and not isinstance(texts, Mapping):
             raise TypeError(f"texts must map names of questions to strings, got {texts!r}")
         for name, text in (texts or {}).items():
@@ -304,33 +293,20 @@ class Survey:
         except ValueError as impossible:
             raise MessageError(Reason.IMPOSSIBLE, str(impossible)) from None
 
-    def read(
-        self,
-        messages: Iterable[BytesLike] | Iterable[tuple[Hashable, BytesLike]],
-        max_reports: int = 1,
-        seen: Seen | None = None,
-        keep_reports: bool = False,
-    ) -> Reading:
+    def read(self, messages: Iterable[BytesLike], max_reports: int = 1) -> Reading:
         """Tally the reports of many messages; count those that are refused, by reason, and go on.
 
-        The messages may come from a generator. The tallies, the reports if they are kept, and
-        some megabytes are held in memory.
+        The messages may come from a generator; the tallies and some megabytes are held in memory.
+        They are not compared: equal bytes are mostly honest reports that are equal. Who sent a
+        message, and if it came twice, is known to the service alone.
 
         Parameters
         ----------
-        messages : iterable of bytes-like, or of pairs
-            What devices sent; with `seen`, pairs of a sender and her message.
+        messages : iterable of bytes-like
+            What devices sent.
         max_reports : int, optional
             How many reports a message may hold: one, as a device sends it, since a message of a
             million would outvote the others. Allow more only where a relay bundles.
-        seen : set, or anything that has ``in`` and ``add``, optional
-            The pairs of a sender and a question that were counted, to which new ones are added.
-            A sender is any object that tells her from others, such as a token of the service.
-            Her second message about the same question is refused, and so is one of a sender that is
-            not hashable. Without `seen` messages are not compared: equal bytes are mostly honest
-            reports that are equal.
-        keep_reports : bool, optional
-            Whether to keep the reports too, which "em" and "mle" need where a report is a set.
 
         Returns
         -------
@@ -344,31 +320,17 @@ class Survey:
                 f"{type(messages).__name__}"
             )
         most = checks.whole(max_reports, "max_reports", least=1)
-        if seen is not None and not (hasattr(seen, "__contains__") and hasattr(seen, "add")):
-            raise TypeError(f"seen must have 'in' and 'add', as a set has, got {seen!r}")
-        kept = checks.flag(keep_reports, "keep_reports")
-        boxes = [
-            _Box(self.questions[name], tally, kept) for name, tally in self._without_reports.items()
-        ]
+        boxes = [_Box(self.questions[name], tally) for name, tally in self._without_reports.items()]
         refused: Counter[Reason] = Counter()
         accepted = waiting = 0
         for message in messages:
-            sender: Hashable = None
-            if seen is not None:
-                sender, message = _pair(message)
             try:
                 number, payload = self._payload(message, most)
             except MessageError as error:
                 refused[error.reason] += 1
                 continue
-            if seen is not None:
-                problem = _remember(seen, (sender, self._names[number]))
-                if problem:
-                    refused[problem] += 1
-                    continue
-            box = boxes[number]
             accepted += 1
-            box.waiting += payload
+            boxes[number].waiting += payload
             waiting += len(payload)
             if waiting >= MESSAGE_BYTES_AT_ONCE:
                 waiting = 0
@@ -376,10 +338,9 @@ class Survey:
                     box.count()
         for box in boxes:
             box.count()
-        named = dict(zip(self._names, boxes, strict=True))
+        tallies = {name: box.tally for name, box in zip(self._names, boxes, strict=True)}
         return Reading(
-            tallies=Tallies(self, {name: box.tally for name, box in named.items() if box.tally.n}),
-            reports={name: box.sorted_reports() for name, box in named.items() if kept},
+            tallies=Tallies(self, tallies),
             messages=accepted,
             refused=refused,
             impossible=sum(box.impossible for box in boxes),
@@ -476,10 +437,7 @@ class Tallies(Mapping[str, Tally]):
                     f"tallies[{name!r}] must be of {survey.questions[name]!r}, got {tally.law!r}"
                 )
         self.survey = survey
-        self._tallies = survey._without_reports | {
-            name: Tally(survey.questions[name], tally.n, tally.counts)
-            for name, tally in given.items()
-        }
+        self._tallies = survey._without_reports | dict(given)
 
     def to_json(self) -> str:
         """Return the text of a file of tallies, which includes the text of the survey file."""
@@ -495,29 +453,23 @@ class Tallies(Mapping[str, Tally]):
         )
 
     @classmethod
-    def load(
-        cls, path: str | os.PathLike[str], survey: Survey | None = None, old: bool = False
-    ) -> Tallies:
+    def load(cls, path: str | os.PathLike[str], old: bool = False) -> Tallies:
         """Return the tallies of a file, which must be a regular one (see `from_json`)."""
         with checks.regular_file(path, "path") as file:
-            return cls.from_json(file.read(-1 if old else MOST_BYTES_OF_TALLIES + 1), survey, old)
+            return cls.from_json(file.read(-1 if old else MOST_BYTES_OF_TALLIES + 1), old)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file of the tallies, in the place of any that is there."""
         _save(self.to_json(), path)
 
     @classmethod
-    def from_json(
-        cls, text: str | bytes, survey: Survey | None = None, old: bool = False
-    ) -> Tallies:
+    def from_json(cls, text: str | bytes, old: bool = False) -> Tallies:
         """Return the tallies of a file.
 
         Parameters
         ----------
         text : str or bytes
             What `to_json` returned.
-        survey : Survey, optional
-            The survey that the tallies must be of; by default any.
         old : bool, optional
             Whether their survey may be one that only version 1.0.0 took (see `Survey.from_json`).
         """
@@ -525,18 +477,11 @@ class Tallies(Mapping[str, Tally]):
             raise TypeError(
                 f"text must be a string or bytes, got {type(text).__name__}; load reads a file"
             )
-        if survey is not None:
-            checks.instance(survey, "survey", Survey)
         is_old = checks.flag(old, "old")
         try:
-            found = cls._read(text if isinstance(text, str) else text.decode(), is_old)
+            return cls._read(text if isinstance(text, str) else text.decode(), is_old)
         except (TypeError, ValueError) as error:
             raise ValueError(f"text must be that of tallies: {error}") from None
-        if survey is not None and found.survey != survey:
-            raise ValueError(
-                f"survey must be that of the tallies, {found.survey!r}, got {survey!r}"
-            )
-        return found
 
     @classmethod
     def _read(cls, text: str, old: bool) -> Tallies:
@@ -611,10 +556,6 @@ class Reading:
     ----------
     tallies : Tallies
         The tally of each question, of the accepted reports.
-    reports : dict of str to ndarray
-        The accepted reports of each question, one along the first axis, if they were to be kept;
-        else empty. They are sorted by their bytes, since the order in which they came would join
-        those of one person.
     messages : int
         How many messages were accepted.
     refused : Counter
@@ -625,7 +566,6 @@ class Reading:
     """
 
     tallies: Tallies
-    reports: dict[str, NDArray[Any]]
     messages: int
     refused: Counter[Reason]
     impossible: int
@@ -634,11 +574,9 @@ class Reading:
 class _Box:
     """The reports to a question: those that wait, and the tally of those that were counted."""
 
-    def __init__(self, mechanism: Mechanism, tally: Tally, keeps_reports: bool) -> None:
+    def __init__(self, mechanism: Mechanism, tally: Tally) -> None:
         self.mechanism = mechanism
-        self.keeps_reports = keeps_reports
         self.waiting = bytearray()
-        self.kept = bytearray()
         self.tally = tally
         self.impossible = 0
 
@@ -650,26 +588,18 @@ class _Box:
         at_once = max(1, MESSAGE_BYTES_AT_ONCE // self.mechanism.report_dtype.itemsize)
         for chunk in chunks(len(rows), at_once):
             reports = rows[chunk].astype(self.mechanism.report_dtype.base)
-            tally, reports = tally_of_possible(self.mechanism, reports)
+            tally = tally_of_possible(self.mechanism, reports)
             self.tally += tally
-            self.impossible += len(rows[chunk]) - len(reports)
-            if self.keeps_reports:
-                self.kept += reports.tobytes()
+            self.impossible += len(reports) - tally.n
         self.waiting = bytearray()
 
-    def sorted_reports(self) -> NDArray[Any]:
-        layout = self.mechanism.report_dtype
-        np.frombuffer(self.kept, f"V{layout.itemsize}").sort()
-        return np.frombuffer(self.kept, layout)
 
-
-def tally_of_possible(mechanism: Mechanism, reports: NDArray[Any]) -> tuple[Tally, NDArray[Any]]:
-    """Return the reports that the mechanism can produce, and their tally."""
+def tally_of_possible(mechanism: Mechanism, reports: NDArray[Any]) -> Tally:
+    """Return the tally of those reports that the mechanism can produce."""
     try:
-        return mechanism.tally(reports), reports
+        return mechanism.tally(reports)
     except ValueError:
-        possible = reports[mechanism.possible(reports)]
-        return mechanism.tally(possible), possible
+        return mechanism.tally(reports[mechanism.possible(reports)])
 
 
 def empty_tally(mechanism: Mechanism) -> Tally:
@@ -724,24 +654,3 @@ def _save(text: str, path: str | os.PathLike[str]) -> None:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _remember(seen: Seen, key: tuple[Hashable, str]) -> Reason | None:
-    """Add a sender and a question to those that were counted, or return why it cannot be."""
-    try:
-        if key in seen:
-            return Reason.DUPLICATE
-        seen.add(key)
-    except TypeError:
-        return Reason.SENDER
-    return None
-
-
-def _pair(item: Any) -> tuple[Hashable, Any]:
-    try:
-        sender, message = item
-    except (TypeError, ValueError):
-        raise ValueError(
-            "messages must be pairs of a sender and a message, as seen is given"
-        ) from None
-    return sender, message

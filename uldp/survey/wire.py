@@ -25,12 +25,12 @@ reads messages with the functions of this module.
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterator
 from enum import StrEnum
-from mmap import mmap
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -38,7 +38,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
 from uldp._numerics.checksums import crc_of_slices
-from uldp._numerics.chunks import chunks
 from uldp._numerics.packed import integer_dtype
 from uldp.mechanisms import Mechanism
 
@@ -52,7 +51,6 @@ CHECKSUM = struct.Struct("<I")
 LEAST_LENGTH = HEADER.size + CHECKSUM.size
 MOST_VERSIONS = 256
 """A message begins with ``uldp`` and one of them."""
-MOST_REPORTS_OF_MESSAGE = 2**32 - 1
 BYTES_AT_ONCE = 1 << 20
 MOST_BYTES_AT_ONCE = 1 << 25
 
@@ -71,8 +69,6 @@ class Reason(StrEnum):
     QUESTION = "of no question of the survey"
     EMPTY = "without a report"
     TOO_MANY = "with more reports than are allowed"
-    SENDER = "of a sender who cannot be remembered"
-    DUPLICATE = "of a sender who was counted"
     IMPOSSIBLE = "with a report that the mechanism cannot produce"
 
 
@@ -105,8 +101,6 @@ def pack(digest: bytes, question: int, rows: NDArray[Any]) -> bytes:
     rows : (n, ...) ndarray
         The reports as `wire_rows` returns them.
     """
-    if len(rows) > MOST_REPORTS_OF_MESSAGE:
-        raise ValueError(f"reports must be at most {MOST_REPORTS_OF_MESSAGE}, got {len(rows)}")
     width = rows.dtype.itemsize * int(np.prod(rows.shape[1:]))
     head = HEADER.pack(MAGIC, MESSAGE_VERSION, question, width, len(rows), digest)
     body = head + rows.tobytes()
@@ -168,7 +162,7 @@ def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
     return digest, question, width, content[HEADER.size : end]
 
 
-def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
+def split(data: bytes | BinaryIO, longest: int) -> Iterator[bytes]:
     """Split messages that follow one another, as in a file to which they were appended.
 
     From the left an intact message is taken whole, whatever stands in its reports. So a file of
@@ -183,7 +177,7 @@ def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
 
     Parameters
     ----------
-    data : bytes, mmap or file
+    data : bytes or file
         The messages, or a file that is open for reading bytes.
     longest : int
         The length of the longest message that is expected.
@@ -193,19 +187,12 @@ def split(data: bytes | mmap | BinaryIO, longest: int) -> Iterator[bytes]:
     bytes
         A message, or bytes that are not one.
     """
-    if not isinstance(data, bytes | mmap) and not hasattr(data, "read"):
-        raise TypeError(f"data must be bytes, an mmap or a file, got {type(data).__name__}")
+    file = io.BytesIO(data) if isinstance(data, bytes) else data
+    if not hasattr(file, "read"):
+        raise TypeError(f"data must be bytes or a file, got {type(data).__name__}")
     most = checks.whole(longest, "longest", least=1)
-    return _split(_blocks(data, min(max(BYTES_AT_ONCE, 2 * most), MOST_BYTES_AT_ONCE)), most)
-
-
-def _blocks(data: bytes | mmap | BinaryIO, size: int) -> Iterator[bytes]:
-    if isinstance(data, bytes | mmap):
-        for block in chunks(len(data), size):
-            yield data[block]
-        return
-    while block_read := data.read(size):
-        yield block_read
+    size = min(max(BYTES_AT_ONCE, 2 * most), MOST_BYTES_AT_ONCE)
+    return _split(iter(lambda: file.read(size), b""), most)
 
 
 def _split(blocks: Iterator[bytes], longest: int) -> Iterator[bytes]:
