@@ -985,12 +985,12 @@ def test_personalized_totals():
 
 
 def test_a_summary_prints_renders_and_becomes_a_data_frame():
-    domain = uldp.Domain(["yes", "<no>", "other-answer"], sensitive=["yes"])
+    domain = uldp.Domain(["yes", "<no>", "yes*"], sensitive=["yes"])
     tally = uldp.UtilityOptimizedRR(domain, 1.0).simulate([30, 60, 10], rng=19)
     table = inference.summary(tally, 0.9)
     lines = repr(table).splitlines()
     assert lines[0].split() == ["value", "estimate", "standard", "error", "90%", "from", "to"]
-    assert [line.split()[0] for line in lines[1:4]] == ["yes*", "<no>", "other-answer"]
+    assert [line.split()[0] for line in lines[1:4]] == ["yes*", "<no>", "'yes*'"]
     assert lines[4] == "100 reports; * sensitive"
     assert len({len(line) for line in lines[:4]}) == 1
     html = table._repr_html_()
@@ -999,7 +999,7 @@ def test_a_summary_prints_renders_and_becomes_a_data_frame():
     assert "<no>" not in html
     assert "100 reports; * sensitive" in html
     frame = table.to_pandas()
-    assert list(frame.index) == ["yes", "<no>", "other-answer"]
+    assert list(frame.index) == ["yes", "<no>", "yes*"]
     assert frame.index.name == "value"
     assert list(frame.columns) == ["sensitive", "estimate", "standard_error", "low", "high"]
     assert frame["sensitive"].tolist() == [True, False, False]

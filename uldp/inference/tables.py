@@ -149,7 +149,7 @@ class EstimateTable(Result):
         return np.isin(np.arange(self.domain.size), self.domain.sensitive)
 
     def _rows(self) -> Iterator[list[str]]:
-        """Yield the first rows as texts; a sensitive value has a star."""
+        """Yield the first rows as texts; a sensitive value has a star, a label with one quotes."""
         stars = np.where(self._is_sensitive, "*", "")[:MOST_ROWS]
         shown = zip(self.domain.labels, stars, *self._numbers.values(), strict=False)
         for label, star, *numbers in shown:
@@ -160,7 +160,8 @@ class EstimateTable(Result):
                 cells[0] = f"at most {high:.2%}"
             elif np.isnan(error) and high - estimate <= nearly:
                 cells[0] = f"at least {low:.2%}"
-            yield [f"{label}{star}", *cells]
+            name = repr(label) if str(label).endswith("*") else label
+            yield [f"{name}{star}", *cells]
 
     def _notes(self) -> list[str]:
         reports = f"{self.n:,} reports" + ("; * sensitive" if self.domain.sensitive.size else "")
