@@ -33,7 +33,12 @@ _FONTS, TOKENS = (
     (ROOT / "book" / "_static" / "tokens.css").read_text(encoding="utf-8").split("/* Colours.")
 )
 READABLE = re.compile(r"^[-+−]?\d[\d,.]*%?$|^\d\.?\d*e-?\d+$|^10⁻?[⁰-⁹¹²³]{1,2}$|[A-Zb-df-zε]")
-PLACE = re.compile(r"^```\{live\} (\S+)\n:figure: (\S+)\n```$", re.M)
+PLACE = re.compile(r'^<div class="live" data-part="([\w-]+)" data-figure="([\w-]+)"></div>$', re.M)
+PARTS = sorted(
+    name
+    for path in live.files()
+    for name in re.findall(r'^part\("([\w-]+)"', path.read_text(encoding="utf-8"), re.M)
+)
 
 
 def pages() -> dict[str, str]:
@@ -76,7 +81,7 @@ def test_each_part_has_a_place_which_is_a_figure_of_its_page() -> None:
         for text in pages().values()
         for part, figure in PLACE.findall(text)
     ]
-    assert sorted({part for part, _ in found}) == live.names()
+    assert sorted({part for part, _ in found}) == PARTS
     assert all(is_there for _, is_there in found)
 
 
@@ -90,7 +95,7 @@ def test_pages_with_a_part_and_no_others_load_the_script() -> None:
         assert all(f'id="{figure}"' in html for _, figure in here)
         assert ("_static/live.js" in html) == ("_static/live.css" in html) == bool(here), page
         found += [part for part, _ in here]
-    assert sorted(set(found)) == live.names()
+    assert sorted(set(found)) == PARTS
 
 
 def test_the_colours_are_those_of_the_figures() -> None:

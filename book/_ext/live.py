@@ -1,8 +1,9 @@
 """Parts of pages that a reader moves, each in the place of a picture.
 
-`{live}` names a part and the figure in whose place it stands. The client that devices run,
-the model, the kit and all parts of `book/_live` are joined into one classic script,
-`_static/live.js`, which a page opened from a file can run; only pages with a part load it.
+An empty `<div class="live">`, which editors do not show, names a part and the figure in whose place
+it stands. The client that devices run, the model, the kit and all parts of `book/_live` are joined
+into one classic script, `_static/live.js`, which a page opened from a file can run; only pages with
+a part load it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import Directive, directives
 from drawings import variables
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -29,7 +29,6 @@ SHARED = (ROOT / "client" / "uldp.mjs", PARTS / "model.mjs", PARTS / "kit.mjs")
 COMMENT = re.compile(r"^ *//[^\n]*\n|^ */\*\*.*?\*/\n", re.M | re.S)
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.M)
 EXPORT = re.compile(r"^export ", re.M)
-PART = re.compile(r'^part\("([\w-]+)"', re.M)
 
 PLACE = re.compile(r'<div class="live" data-part="[\w-]+" data-figure="(?P<figure>[\w-]+)">')
 
@@ -39,11 +38,6 @@ LINES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
 def files() -> list[Path]:
     """Return the files of parts."""
     return sorted(path for path in PARTS.glob("*.mjs") if path not in SHARED)
-
-
-def names() -> list[str]:
-    """Return the names of the parts."""
-    return sorted(name for path in files() for name in PART.findall(path.read_text("utf-8")))
 
 
 def own_text(path: Path) -> str:
@@ -79,21 +73,6 @@ def script() -> str:
     return f'"use strict";\n(() => {{\n{data()}\n{shared}\n{parts}\nstart();\n}})();\n'
 
 
-class Live(Directive):
-    """Where a part is alive: ``{live} name`` with the option ``figure``, a figure's name."""
-
-    required_arguments = 1
-    option_spec = {"figure": directives.unchanged_required}  # noqa: RUF012 - of docutils
-
-    def run(self) -> list[nodes.Node]:
-        """Return the part's place in the page."""
-        name, figure = self.arguments[0], self.options.get("figure")
-        if name not in names() or not figure:
-            raise self.error(f"live: a part of {', '.join(names())} and a figure, got {name!r}")
-        place = f'<div class="live" data-part="{name}" data-figure="{figure}"></div>'
-        return [nodes.raw("", place, format="html")]
-
-
 class Places(SphinxPostTransform):
     """Put each part into its figure: there is its room before it is alive."""
 
@@ -101,7 +80,7 @@ class Places(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs: Any) -> None:
-        """Move what the directives wrote."""
+        """Move the places that the pages name."""
         figures = {name: one for one in self.document.findall(nodes.figure) for name in one["ids"]}
         for part in list(self.document.findall(nodes.raw)):
             if found := PLACE.match(part.astext()):
@@ -128,8 +107,7 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add the directive and the steps of the build."""
-    app.add_directive("live", Live)
+    """Add the steps of the build."""
     app.add_post_transform(Places)
     app.connect("config-inited", write_files)
     app.connect("html-page-context", load)
