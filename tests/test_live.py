@@ -1012,7 +1012,8 @@ def test_the_explorer_shows_what_the_package_forecasts(opened: Any, state: dict[
 
 def test_the_explorer_is_linked_from_where_a_survey_is_planned() -> None:
     texts = pages()
-    assert all("<ch-explorer>`" in texts[page] for page in ("welcome", "choosing"))
+    assert "<ch-explorer>`" in texts["welcome"]
+    assert "](explorer.ipynb)" in texts["choosing"]
 
 
 def test_a_number_that_is_not_possible_is_said_and_changes_nothing(opened: Any) -> None:
