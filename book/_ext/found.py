@@ -67,7 +67,8 @@ def without_code(doctree: nodes.document) -> nodes.document:
     words = doctree.deepcopy()
     for node in list(words.findall(nodes.Element)):
         is_drawing = isinstance(node, nodes.raw) and "<svg" in node.astext()
-        if isinstance(node, NO_WORDS) or is_drawing:
+        is_label = "label" in node.get("classes", ())
+        if isinstance(node, NO_WORDS) or is_drawing or is_label:
             node.parent.remove(node)
     return words
 

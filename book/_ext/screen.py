@@ -23,6 +23,13 @@ READ = ("Computed", "Derivation", "Stored", "Table", "Template")
 SENTENCE = re.compile(r"(?<!\beq)(?<!\be\.g)[.?!](?=\s|$)")
 
 
+SWITCH = {
+    "type": "javascript",
+    "javascript": "switchCode(this)",
+    "tooltip": "Show or hide all code",
+    "text": "code",
+    "label": "code-switch",
+}
 SOURCE = re.compile(r"(?<=[.?!]\s)(?:Data:|Again:|Formulas only|Simulated)")
 """How the last sentence of a caption begins that says what its figure is drawn from."""
 
@@ -195,7 +202,16 @@ class Screen(SphinxPostTransform):
             drawn_first(drawn[0], [one for one in above if is_cell(one) and fold_of(one)])
 
 
+def add_switch(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Give a page with folds one button for all of them."""
+    if '<details class="hide' in context.get("body", ""):
+        context["header_buttons"].insert(0, SWITCH)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect to Sphinx."""
     app.add_post_transform(Screen)
+    app.connect("html-page-context", add_switch, priority=502)  # the theme's list is made
     return {"parallel_read_safe": True, "parallel_write_safe": True}

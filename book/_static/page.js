@@ -17,36 +17,12 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => { dataset.theme = dataset.onScreen })
 
 // One button opens or hides all code of a page.
-const folds = [...document.querySelectorAll("details.hide")]
-if (folds.length) {
-  const button = document.createElement("button")
-  button.className = "btn btn-sm code-switch"
-  button.title = "Show or hide all code"
-  button.setAttribute("aria-pressed", "false")
-  button.textContent = "code"
-  button.addEventListener("click", () => {
-    const isOpen = button.getAttribute("aria-pressed") === "false"
-    button.setAttribute("aria-pressed", String(isOpen))
-    for (const fold of folds) fold.open = isOpen
-  })
-  document.querySelector(".article-header-buttons")?.prepend(button)
+const switchCode = (button) => {
+  const isOpen = button.getAttribute("aria-pressed") === "false"
+  button.setAttribute("aria-pressed", String(isOpen))
+  for (const fold of document.querySelectorAll("details.hide")) fold.open = isOpen
 }
-
-// On a phone the cells of a long row stand below each other, each with the name of its column.
-for (const table of document.querySelectorAll(".pst-scrollable-table-container > table")) {
-  const text = (cell) => cell.querySelector("p") ?? cell
-  const names = [...table.querySelectorAll("thead th")].map((cell) => text(cell).innerHTML)
-  if (names.length < 4 && !table.closest("#notation")) continue
-  table.classList.add("stacked")
-  for (const { cells } of table.tBodies[0].rows) {
-    for (const cell of [...cells].slice(1)) {
-      const label = document.createElement("span")
-      label.className = "label"
-      label.innerHTML = `${names[cell.cellIndex]}: `
-      text(cell).prepend(label)
-    }
-  }
-}
+document.querySelector(".btn-code-switch")?.setAttribute("aria-pressed", "false")
 
 // Formulas are set when the letters have come that they are as high as.
 if (window.MathJax) {
@@ -78,7 +54,7 @@ if (typeof Search !== "undefined") {
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html")
     const part = page.getElementById(anchor?.slice(1)) ?? page.querySelector("article")
-    for (const e of part.querySelectorAll("script, pre, details, svg, .headerlink")) e.remove()
+    for (const e of part.querySelectorAll("script, pre, details, svg, .headerlink, .label")) e.remove()
     for (const formula of part.querySelectorAll(".math")) formula.replaceWith("…")
     return part.textContent
   }
