@@ -111,7 +111,8 @@ def test_the_colours_are_those_of_the_figures() -> None:
 
 PAGE = """<!doctype html><html lang="en" data-theme="{scheme}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>live</title>
-<style>{style} body {{ margin: 8px; font: 16px sans-serif }} figure {{ margin: 0 }}
+<style>* {{ box-sizing: border-box }} {style} figure, fieldset {{ margin: 0 }}
+body {{ margin: 8px; font: 16px sans-serif }} fieldset {{ padding: 0; border: 0 }}
 html {{ background: var(--page); color: var(--ink) }}</style>
 <main><h1>Live</h1>{figures}</main><script defer src="live.js"></script></html>"""
 FIGURE = (
