@@ -117,7 +117,7 @@ def errors_of(part: Part) -> NDArray[np.float64]:
     tally, decoder, estimate, _ = part
     n = tally.n
     unbiased = decoder.variances_of_counts(tally.counts, n)
-    at_projection = decoder.variances(projected(estimate))
+    at_projection = np.maximum(decoder.variances(projected(estimate)), 0)
     low, high = decoder.ranges().T
     scale = (high - low) ** 2
     positive = np.where(unbiased > ALIKE * scale, unbiased, 0)
