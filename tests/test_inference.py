@@ -677,16 +677,6 @@ def test_differences_add_variances_and_squares_of_reaches():
     assert each.low[2] < each.value[2] < each.high[2]
 
 
-def test_a_group_of_six_sensitive_cells_needs_more_than_the_diagonal():
-    """Under uRR with six sensitive cells and three others: .0187, where the diagonal says .0628."""
-    domain = uldp.Domain(9, sensitive=range(6))
-    mechanism = uldp.UtilityOptimizedRR(domain, 1.0)
-    tally = mechanism.simulate(np.full(9, 1_000), rng=9)
-    members = np.isin(np.arange(9), domain.sensitive) * 1.0
-    errors = inference.standard_errors(tally)
-    assert inference.total(tally, members).standard_error < np.linalg.norm(errors[:6]) / 2
-
-
 @pytest.mark.parametrize("n", [1, 2])
 def test_the_mean_of_goodness_of_fit_is_its_degrees_of_freedom(make, n):
     """E n (p̂ - p)ᵀ Σ⁺ (p̂ - p) = tr Σ⁺Σ, by enumeration."""

@@ -102,11 +102,3 @@ def test_largest_variance_of_a_total_is_attained_and_not_passed(make):
         attained = max(total_variance(mechanism, weights, np.array(p) / steps) for p in grid)
         found = total_variance(mechanism, weights)
         assert attained * (1 - 1e-9) <= found <= attained + (3 * np.ptp(weights) / steps) ** 2
-
-
-@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
-def test_losses_shrink_with_n(make):
-    mechanism = make(uldp.Domain(3, sensitive=[0]), 1.0)
-    p = [0.2, 0.3, 0.5]
-    assert mechanism.l2_loss(p, 100) == pytest.approx(mechanism.l2_loss(p, 1) / 100)
-    assert mechanism.l1_loss(p, 100) == pytest.approx(mechanism.l1_loss(p, 1) / 10)

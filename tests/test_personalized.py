@@ -194,12 +194,6 @@ def test_reports_are_those_of_the_common_mechanism_on_the_intermediate_data(make
     assert len(user.privatize([])) == 0
 
 
-def test_a_user_with_nothing_sensitive_of_her_own_runs_the_common_mechanism():
-    user = PersonalizedMechanism(COMMON, {})
-    assert user.intermediate(range(4), indices=True).tolist() == [0, 1, 2, 3]
-    np.testing.assert_array_equal(user.transition_matrix(), COMMON.transition_matrix()[:4])
-
-
 def test_tags_can_be_given_by_index_but_values_by_label_alone():
     """Codes of another list would hide the wrong value."""
     by_index = PersonalizedMechanism(COMMON, {TOWN.labels[2]: 0, TOWN.labels[0]: 1})
@@ -362,25 +356,6 @@ def test_labels_and_tags_of_a_table():
     none = SecretMaps(TAGGED, [], [], [])
     assert none.intermediate([1, 2], indices=True).tolist() == [1, 2]
     assert none.intermediate([]).tolist() == []
-
-
-def test_a_million_users():
-    n, k = 1_000_000, 625
-    rng = np.random.default_rng(12)
-    domain = TaggedDomain(uldp.Domain(k, sensitive=range(15)), TAGS)
-    common = uldp.UtilityOptimizedRR(domain, EPSILON)
-    places = rng.integers(k, size=n)
-    work = (places + rng.integers(1, k, size=n)) % k
-    at = rng.integers(3, size=n)
-    values = np.select([at == 0, at == 1], [places, work], (places + 1) % k)
-    maps = SecretMaps(
-        domain, np.tile(np.arange(n), 2), np.concatenate([places, work]), np.repeat([0, 1], n)
-    )
-    intermediate = maps.intermediate(values)
-    expected = np.select([values == places, values == work], [k, k + 1], values)
-    np.testing.assert_array_equal(intermediate, expected)
-    tally = common.tally(maps.privatize(common, values, rng=1))
-    assert tally.n == maps.simulate(common, values, rng=1).n == n
 
 
 def test_a_table_does_not_show_its_maps():
