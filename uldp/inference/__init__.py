@@ -4,7 +4,8 @@ Everything is computed from tallies alone, for every mechanism. Users are taken 
 independently from p, so the errors include both sampling and the noise of the mechanism.
 
 The estimate is the one that adds up to 1, `method="adjusted"`, or the paper's, "empirical" (see
-`uldp.tallies`). Value, error and interval of a result are of one of them, which it names. Tests of
+`uldp.tallies`), which `Mechanism.estimate` gives by default and `uldp.compare` forecasts. Value,
+error and interval of a result are of one of them, which it names. Tests of
 `goodness_of_fit` and `homogeneity` are of the paper's.
 
 >>> domain = Domain(["yes", "no"], sensitive=["yes"])

@@ -190,9 +190,10 @@ class Mechanism(Law):
         reports : Tally, Evidence or array_like
             The collector's tally or evidence, or the reports themselves.
         method : {"empirical", "adjusted", "threshold", "norm_sub", "em", "mle"}
-            The first four are those of `Tally.estimate`; "em" is `likelihood.em`, by default from
-            the estimate "threshold" as in the paper, and "mle" `likelihood.maximum_likelihood`,
-            which need reports or evidence where a report is a set.
+            The first four are those of `Tally.estimate`, by default the paper's; `uldp.inference`
+            has the adjusted one by default, which is the same under RR and uRR. "em" is
+            `likelihood.em`, by default from the estimate "threshold" as in the paper, and "mle"
+            `likelihood.maximum_likelihood`, which need reports or evidence where a report is a set.
         **options
             Passed on to the estimator.
 
