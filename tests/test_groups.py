@@ -197,7 +197,7 @@ def test_tables_of_a_product_have_its_factors_as_levels():
     ):
         frame = table.to_pandas()
         assert frame.index.names == ["age", "drug"]
-        assert frame.index.equals(CELLS._index(pd))
+        assert frame.index.equals(CELLS._index(pd, "value"))
         assert frame.standard_error["30+", "yes"] == table.standard_error[4]
 
 

@@ -177,7 +177,7 @@ def with_labels(one: Found) -> Iterator[tuple[bool, Any]]:
     every = [range(one.vector.size)]
     known = [*known_domains(one)]
     every += [domain.labels for domain in known]
-    every += [domain._index(pd) for domain in known]
+    every += [domain._index(pd, "value") for domain in known]
     for labels in every:
         series = pd.Series(one.vector, labels).iloc[order]
         is_known = any([*labels] == [*domain.labels] for domain in known)
@@ -277,14 +277,14 @@ def test_weights_by_factor_go_by_labels():
 
 
 def test_an_index_of_other_factors_is_refused():
-    other = pd.Series(range(6), CELLS._index(pd)).rename_axis(["age", "dose"])
+    other = pd.Series(range(6), CELLS._index(pd, "value")).rename_axis(["age", "dose"])
     with pytest.raises(ValueError, match="vector must be indexed by age, drug, got"):
         CELLS.marginal(other, "age")
 
 
 def test_factors_with_the_same_labels_go_by_their_names():
     pair = uldp.Domain.product(past=["no", "yes"], now=["no", "yes"])
-    shares = pd.Series([0.1, 0.2, 0.3, 0.4], pair._index(pd))
+    shares = pd.Series([0.1, 0.2, 0.3, 0.4], pair._index(pd, "value"))
     assert pair.marginal(shares.swaplevel().sort_index(), "past") == pytest.approx([0.3, 0.7])
 
 

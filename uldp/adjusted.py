@@ -112,7 +112,8 @@ class AdjustedDecoder(ClassDecoder):
         They are but for uHR with 4 values or more, unless their number is one less than a power of
         two: other rows of its matrix have products that are rows, too, or not.
         """
-        moments = self.moments_of_total(self._last)
+        last = np.eye(1, self._size, self.sensitive[-1])[0]
+        moments = self.moments_of_total(last)
         by_fellow = moments[self.sensitive[:-1]]
         apart = self._spread + (float(np.ptp(by_fellow)) if by_fellow.size else 0.0)
         return bool(apart <= ROUNDING * moments.max())
@@ -121,12 +122,6 @@ class AdjustedDecoder(ClassDecoder):
         """Return the two classes, or each value of X_S alone where these are not alike."""
         classes = super().alike()
         return classes if self.is_alike else [*self.sensitive[:, None], *classes[1:]]
-
-    @property
-    def _last(self) -> Array:
-        """The weights of the last entry of X_S."""
-        weights: Array = np.eye(1, self._size, self.sensitive[-1])[0]
-        return weights
 
     @cached_property
     def _spread(self) -> float:

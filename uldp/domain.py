@@ -117,7 +117,7 @@ class Domain(Frozen):
         """The number k of values."""
         return len(self.labels)
 
-    def _index(self, pandas: Any, name: str | None = None) -> Any:
+    def _index(self, pandas: Any, name: str) -> Any:
         return pandas.Index(self.labels, name=name)
 
     def indices(self, values: Any, *, indices: bool = False) -> NDArray[np.intp]:
@@ -375,7 +375,7 @@ class ProductDomain(Domain):
         )
         return np.ravel(reduce(np.multiply.outer, each))
 
-    def _index(self, pandas: Any, name: str | None = None) -> Any:
+    def _index(self, pandas: Any, name: str) -> Any:
         levels = [factor.labels for factor in self.factors.values()]
         return pandas.MultiIndex.from_product(levels, names=[*self.factors])
 

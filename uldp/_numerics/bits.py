@@ -102,10 +102,8 @@ class ByteLaw:
         return sum(b << digits <= number * total for b in self.bounds)
 
 
-@lru_cache(maxsize=64)
-def byte_law(q: float) -> ByteLaw:
-    """Return the law of a byte of bits that are 1 with probability q, from a small cache."""
-    return ByteLaw(q)
+byte_law = lru_cache(maxsize=64)(ByteLaw)
+"""The law of a byte of bits that are 1 with probability q, from a small cache."""
 
 
 def _words(rng: np.random.Generator, size: int) -> NDArray[np.uint64]:
