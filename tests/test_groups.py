@@ -90,18 +90,6 @@ def test_what_stands_beside_an_interval_lies_in_it(name):
             assert not np.any((error == 0) & (one.low < one.high))
 
 
-def test_a_share_of_everything_is_a_total():
-    """Where estimates sum to 1 the denominator has no error, and the interval is exact."""
-    for name in ("RR", "uRR"):
-        tally = MECHANISMS[name](uldp.Domain(3, [0]), 1.0).simulate([20, 30, 40], 3)
-        for part in ([1, 0, 0], [0, 1, 1]):
-            same, expected = inference.ratio(tally, part, [1, 1, 1]), inference.total(tally, part)
-            for key in ("value", "standard_error"):
-                assert getattr(same, key) == pytest.approx(getattr(expected, key))
-            clipped = np.clip([expected.low, expected.high], 0, 1)
-            np.testing.assert_allclose([same.low, same.high], clipped, atol=1e-9)
-
-
 @pytest.mark.parametrize("name", ["RR", "RAPPOR", "uRR", "uRAP", "uBD", "uHR"])
 def test_the_interval_is_what_the_totals_do_not_rule_out(name):
     """By a scan over 2,001 ratios."""

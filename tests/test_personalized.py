@@ -490,19 +490,6 @@ def test_theorem_1_on_random_laws_and_estimates():
             assert signs or result.p.min() >= 0
 
 
-def test_theorem_1_needs_the_absolute_value():
-    """One bot: r̂ = r on X, r̂(⊥) = -a and r(⊥) = b, and π̂ with no mass where π has its own."""
-    a, b = 0.25, 0.5
-    domain = TaggedDomain(TOWN, ["home"])
-    truth = JointLaw(domain, [[1 - b, 0], [0, 0], [0, b], [0, 0]])
-    result = PersonalizedEstimate.of(domain, [1 - b, 0, 0, 0, -a], {"home": [0, 0, 0, 1]})
-    terms = result.loss_terms(truth)
-    assert terms.loss == terms.first == a + b
-    assert terms.second == 2 * a
-    as_printed = terms.first + result.bots.item() * 2
-    assert terms.loss > as_printed
-
-
 def test_the_bounds_of_theorem_1_are_reached():
     truth = JointLaw(TAGGED, [[0.5, 0, 0], [0, 0, 0], [0, 0.5, 0], [0, 0, 0]])
     only_knowledge_wrong = PersonalizedEstimate.of(TAGGED, truth.r, {"home": [0, 0, 0, 1]})
@@ -549,13 +536,6 @@ def test_posterior_is_bayes_rule_on_explicit_matrices(make, visits_depend_on_the
         expected /= expected.sum(axis=1, keepdims=True)
         result = posterior(common, common.outputs[drawn], "work", prior, visits)
         np.testing.assert_allclose(result, expected, atol=1e-15)
-
-
-def test_revealed_values_are_ruled_out_and_no_others():
-    visits = np.full(4, 1 / 4)
-    result = posterior(COMMON, [4, 3, 3, 0], "home", visits, visits)
-    assert [(row > 0).sum() for row in result] == [4, 4, 3, 3, 2]
-    np.testing.assert_array_equal(np.flatnonzero(result[-1] == 0), [0, 3])
 
 
 @pytest.mark.parametrize("background", [None, {"others": None}, {"home": [0.1, 0.2, 0.3, 0.4] * 3}])
