@@ -553,9 +553,12 @@ def test_the_front_page_draws_what_the_package_forecasts(
     one = {name: uldp.mechanisms.PAPER[name](alone, epsilon).l2_loss(p, people) for name in PAIR}
     assert shown["most"] == pytest.approx(one["RR"] / one["uRR"], rel=1e-9)
     host = tab.locator("div.live[data-part=front]")
+    more, fewer = sorted(["RAPPOR", "uRR"], key=mse.__getitem__, reverse=True)
+    remark = host.locator(".live-remark").inner_text().replace("plain ", "")
+    assert f"as many people as {fewer}" in remark
     for text, ratio in (
         (host.locator(".live-number").inner_text(), mse[pair] / mse[other]),
-        (host.locator(".live-remark").inner_text().split("needs ")[1], mse["RAPPOR"] / mse["uRR"]),
+        (remark.split(f"here {more} needs ")[1], mse[more] / mse[fewer]),
     ):
         assert numbers(text)[0] == round(ratio, 1 if ratio < 9.95 else 0)
     for name, title in zip(

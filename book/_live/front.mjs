@@ -102,6 +102,8 @@ part("front", {
     const state = `${PAIRS[pair]} against ${pair}, census table, 400 answers of which ` +
       `${isAll ? "all" : sensitive} ${sensitive === "1" ? "is" : "are"} sensitive, ε = ${epsilon}.`;
     const kinds = found.RAPPOR.mse / found.uRR.mse;
+    const both = ["plain RAPPOR", "uRR"];
+    const [wasteful, thrifty] = kinds < 1 ? both.reverse() : both;
     return {
       drawing: [
         panelOf(pair, `Every answer blurred: ${pair}`, found[pair], isProtected, size.width),
@@ -115,15 +117,15 @@ part("front", {
         element("span", { class: "live-number" }, `${times(ratio)}×`),
         element("span", {}, isAll
           ? " as many people: where every answer is sensitive, both are the same mechanism."
-          : " fewer people for the same error over all answers, and the same promise to the " +
-            "sensitive ones, than when every answer is blurred alike.",
+          : ` fewer people with ${PAIRS[pair]}, which protects only the sensitive answers, than ` +
+            `with ${pair}, which protects all: for the same error over all answers.`,
         element("span", { class: "live-quiet" }, state)),
       ],
       below: [element("p", { class: "live-remark" },
-        `The kind of mechanism matters as well: here plain RAPPOR needs ${times(kinds)} times as ` +
-        "many people as uRR, so each is set against its own kind. The fewer answers are " +
-        `sensitive, the more is gained: with one of 400, RR needs ${times(most)} times as many ` +
-        "people as uRR.")],
+        `The kind of mechanism matters as well: here ${wasteful} needs ` +
+        `${times(Math.max(kinds, 1 / kinds))} times as many people as ${thrifty}. So each is set ` +
+        "against its own kind. The fewer answers are sensitive, the more is gained: with one of " +
+        `400, RR needs ${times(most)} times as many people as uRR.`)],
       shown: { holders, protectedValues, found, ratio, kinds, most },
     };
   },
