@@ -57,8 +57,6 @@ class WorstCases:
 def losses_by_mass(
     panels: Mapping[str, Mapping[str, Curve]],
     ylabel: str,
-    *,
-    points: Mapping[str, Curve] | None = None,
 ) -> NDArray[Any]:
     """Draw how a loss depends on p(X_S), and dot the highest point of each line.
 
@@ -68,16 +66,12 @@ def losses_by_mass(
         By the title of their panel and the label of their line, which go from light to dark.
     ylabel : str
         What the loss is, or what it is relative to.
-    points : mapping of str to (p(X_S), losses), optional
-        Losses to be drawn as small grey points below the lines, by the title of their panel.
     """
     axes = style.make_axes(len(panels), 3.0, sharey=True)
     for ax, (title, curves) in zip(axes, panels.items(), strict=True):
         draw_masses(ax, title, curves)
-        if points and title in points:
-            ax.plot(*points[title], ".", color=style.FAINT, markersize=3, zorder=0)
     style.name_axes(axes, SHARE, ylabel)
-    style.name_lines(ax for ax, lines in zip(axes, panels.values(), strict=True) if len(lines) > 1)
+    style.name_lines(axes)
     return axes
 
 
@@ -88,7 +82,7 @@ def draw_masses(ax: Axes, title: str, curves: Mapping[str, Curve]) -> None:
         across, upward = np.asarray(line.get_data())
         top = upward.argmax()
         ax.plot(across[top], upward[top], "o", color=line.get_color(), markersize=6, clip_on=False)
-    ax.set_xlim(0, 1)
+    ax.set_xlim(left=-0.02)  # room for a dot
     style.number_axes([ax], "", "x")
 
 
