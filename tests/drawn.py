@@ -11,12 +11,6 @@ def lines(ax: Axes) -> list[tuple[list[float], list[float]]]:
     return [(list(line.get_xdata()), list(line.get_ydata())) for line in ax.lines]
 
 
-def legend(ax: Axes) -> list[str]:
-    """The texts of the legend of a panel, or of its figure."""
-    found = ax.get_legend() or ax.figure.legends[0]
-    return [text.get_text() for text in found.get_texts()]
-
-
 def names(ax: Axes) -> list[str]:
     """The names of the lines of a panel."""
     return [name.get_text() for name, _, _ in ax.figure.names if name.axes is ax]

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn import legend, lines, names
+from drawn import lines, names
 from matplotlib.colors import to_hex
 
-from uldp.paper.figures import beyond, properties, style
-from uldp.paper.figures.estimators import Climb, climbs, losses_by_estimator
+from uldp.paper.figures import properties, style
 from uldp.paper.figures.losses import (
     WorstCases,
     draw_supports,
     error_parts,
+    losses_by_estimator,
     losses_by_mass,
     worst_case_planes,
 )
@@ -42,19 +42,10 @@ def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
     assert [above, below] == [tuple(map(list, curve)) for curve in panels["uRR"].values()]
     assert [peak, start] == [([0.5], [1.25]), ([0], [1])]
     assert lines(second)[1] == ([1], [1])
-    assert [names(first), names(second)] == [["above", "below"], []]
+    assert [names(first), names(second)] == [["above", "below"], ["b"]]
     assert [ax.get_title("left") for ax in (first, second)] == ["uRR", "uRAP"]
     with pytest.raises(ValueError, match=r"heights of 'a' must have shape \(3,\), got \(2,\)"):
         losses_by_mass({"": {"a": ([0.1, 0.2, 0.3], [1, 1])}}, "loss")
-
-
-def test_points_lie_below_the_lines() -> None:
-    points = {"uRR": ([0.2, 0.4], [0.5, 0.7])}
-    panels = {"uRR": {"a": ([0, 1], [1, 1])}, "uRAP": {"a": ([0, 1], [1, 1])}}
-    first, second = losses_by_mass(panels, "loss", points=points)
-    assert lines(first)[-1] == ([0.2, 0.4], [0.5, 0.7])
-    assert first.get_lines()[-1].get_zorder() < first.get_lines()[0].get_zorder()
-    assert len(first.get_lines()) == len(second.get_lines()) + 1
 
 
 def test_supports_are_bars_on_their_floors() -> None:
@@ -97,28 +88,10 @@ def test_the_parts_of_an_error_are_shares_with_half_marked_and_the_totals_above(
     assert texts[:4] == ["half at ε = 1.5", "total 32", "5", "2.3"]
 
 
-STEPS = [1, 10, 100]
-CLIMB = Climb(100, STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5], solver=([7, 20], [1e-3, 0.0]))
 BY_EPSILON = {
     "RR": {"empirical": ([0.1, 1], [30.0, 2.0], [2, 0.1]), "em": ([0.1, 1], [0.5, 0.2], [0, 0])},
     "uRR": {"em": ([0.1, 1], [0.3, 0.1], [0.02, 0.01])},
 }
-
-
-def test_climbs_show_distances_of_all_reports_certificates_and_the_solver() -> None:
-    (ax,) = climbs({"uRAP": CLIMB}, lowest=1e-2)
-    em, solver, nat = lines(ax)
-    assert em == (STEPS, pytest.approx([10, 1, 1e-2]))
-    assert solver == ([7, 20, 20], pytest.approx([0.1, 0.1, 1e-2]))
-    assert nat[1] == [1, 1]
-    (band,) = ax.collections
-    assert band.get_paths()[0].get_extents().get_points().tolist() == [[1, 1e-2], [100, 100]]
-    assert names(ax) == ["EM", "solver"]
-    alone = Climb(1, STEPS, [0.1, 0.01, 1e-6], [1.0, 0.2, 1e-5])
-    assert [names(ax) for ax in climbs({"a": alone, "b": CLIMB}, 1e-9)] == [
-        ["EM"],
-        ["EM", "solver"],
-    ]
 
 
 def test_losses_by_estimator_stand_in_rows_and_what_is_beyond_is_written() -> None:
@@ -133,71 +106,6 @@ def test_losses_by_estimator_stand_in_rows_and_what_is_beyond_is_written() -> No
     assert rows == [["as counted", "EM"], ["EM"]]
     segments = np.concatenate([bars.get_segments() for bars in last.collections])
     np.testing.assert_allclose(segments[:, :, 0], [[0.26, 0.34], [0.08, 0.12]])
-
-
-GRID = [0.1, 1.0, 10.0]
-
-
-def test_a_saddle_point_lies_where_best_and_worst_meet() -> None:
-    theta, mass = np.linspace(0, 1, 11), np.linspace(0, 1, 21)
-    losses = 2 + (theta - 0.4) ** 2 - (mass[:, None] - 0.25) ** 2
-    (ax,) = beyond.saddle_points({"ε": beyond.Surface(theta, mass, losses, (0.4, 0.25))})
-    best, worst, saddle = lines(ax)
-    assert best == (pytest.approx([0.4] * 21), list(mass))
-    assert worst == (list(theta), pytest.approx([0.25] * 11))
-    assert saddle == ([0.4], [0.25])
-    assert names(ax) == ["best θ for a mass", "worst mass for a θ"]
-
-
-def test_a_map_has_its_contours_between_the_ratios() -> None:
-    ratios = np.outer([1, 1, 1], [1, 4, 16])
-    across = {"line": (GRID, [1, 10, 100])}
-    levels = [1, 2, 8, 10]
-    axes = beyond.ratio_maps(GRID, [1, 10, 100], {"a": ratios, "b": ratios.T}, levels, across)
-    assert [ax.get_title("left") for ax in axes] == ["a", "b"]
-    assert axes[0].get_xscale() == axes[0].get_yscale() == "log"
-    assert lines(axes[0]) == [(GRID, [1, 10, 100])]
-    assert legend(axes[0]) == ["line"]
-    filled, drawn = axes[0].collections[:2]
-    assert list(filled.levels) == levels
-    for level, path in zip(drawn.levels, drawn.get_paths(), strict=True):
-        ends = np.interp(level, [1, 4, 10], GRID)  # 16 is drawn like 10, the last level
-        np.testing.assert_allclose(path.vertices[:, 0], ends)
-    bar = axes[0].figure.axes[-1]
-    assert [text.get_text() for text in bar.get_xticklabels()] == ["1", "2", "8", "10"]
-
-
-BUDGETS = np.geomspace(0.1, 10, 21)
-COUNTS = np.array([1, 2, 5, 10])
-
-
-def a_map(**changes) -> beyond.ExcessMap:
-    """A first mechanism that is better from ε = 1 on."""
-    first = np.tile(1 + 1 / BUDGETS, (COUNTS.size, 1))
-    fields = {
-        "epsilons": BUDGETS,
-        "sizes": COUNTS,
-        "ratios": {"uRR": first, "uRAP": np.full_like(first, 2.0)},
-        "optimal": ([5, 6], [2, 10]),
-    }
-    return beyond.ExcessMap(**{**fields, **changes})
-
-
-def test_the_better_mechanism_has_its_area_and_the_contours_are_its_own():
-    first, second = beyond.better_of_two({"a": a_map(), "b": a_map()}, [1.1, 1.5])
-    assert [first.get_title("left"), second.get_title("left")] == ["a", "b"]
-    filled, contours = first.collections[:2]
-    areas = [path.vertices for path in filled.get_paths()]
-    assert len(areas) == 2
-    assert areas[0][:, 0].min() == pytest.approx(1, rel=1e-6)
-    assert areas[1][:, 0].max() == pytest.approx(1, rel=1e-6)
-    for path, level in zip(contours.get_paths(), [1.1, 1.5], strict=True):
-        np.testing.assert_allclose(path.vertices[:, 0], 1 / (level - 1), rtol=0.02)
-    (line,) = first.get_lines()
-    np.testing.assert_array_equal(line.get_xdata(), [5, 6])
-    assert first.get_xscale() == first.get_yscale() == "log"
-    labels = [text.get_text() for text in first.figure.legends[0].get_texts()]
-    assert labels == ["uRR is better", "uRAP is better", "uRR is optimal from here"]
 
 
 A, B = np.meshgrid(np.linspace(0, 1, 31), np.linspace(0, 1, 31))

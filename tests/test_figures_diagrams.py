@@ -18,8 +18,7 @@ from uldp import (
     UtilityOptimizedRappor,
     UtilityOptimizedRR,
 )
-from uldp.paper.figures import diagrams, personalized, related
-from uldp.paper.figures.osldp import product_scheme
+from uldp.paper.figures import diagrams
 from uldp.paper.figures.style import INK, MUTED
 from uldp.personalized import PersonalizedMechanism, TaggedDomain
 from uldp.privacy.osldp import decompose
@@ -139,7 +138,7 @@ def shades(ax: Axes, label: str) -> list[str]:
 
 
 def test_the_overview_shows_the_map_and_what_the_common_mechanism_does() -> None:
-    ax = personalized.overview(PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"}))
+    ax = diagrams.overview(PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"}))
     # Two values go to bots. Six others of Z are left, each kept or sent to another of 3 in Y_P.
     kept, elsewhere = 6, 3 * 2 + 3 * 3
     assert sorted(arrows(ax)) == sorted(["-."] * 2 + ["-"] * (4 + kept) + [":"] * elsewhere)
@@ -149,7 +148,7 @@ def test_the_overview_shows_the_map_and_what_the_common_mechanism_does() -> None
 
 
 def test_arrows_to_bots_start_at_the_values_that_are_sensitive_to_the_user() -> None:
-    ax = personalized.overview(PersonalizedMechanism(COMMON, {SIX[4]: "work"}))
+    ax = diagrams.overview(PersonalizedMechanism(COMMON, {SIX[4]: "work"}))
     heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
     (secret,) = [
         p for p in ax.patches if isinstance(p, FancyArrowPatch) and p.get_linestyle() == "-."
@@ -161,14 +160,14 @@ def test_arrows_to_bots_start_at_the_values_that_are_sensitive_to_the_user() -> 
 
 
 def test_a_user_without_secrets_sends_everything() -> None:
-    ax = personalized.overview(PersonalizedMechanism(COMMON, {}))
+    ax = diagrams.overview(PersonalizedMechanism(COMMON, {}))
     assert "-." not in arrows(ax)
     assert r"$\mathcal{X}_S^{(i)}$" not in {text.get_text() for text in ax.texts}
     assert all(shades(ax, label) == [INK] * 3 for label in SIX)
 
 
 def test_a_value_sensitive_to_all_may_have_a_tag_too() -> None:
-    ax = personalized.overview(PersonalizedMechanism(COMMON, {SIX[0]: "home"}))
+    ax = diagrams.overview(PersonalizedMechanism(COMMON, {SIX[0]: "home"}))
     assert arrows(ax).count("-.") == 1
     assert shades(ax, SIX[0])[0] == INK
 
@@ -189,7 +188,7 @@ def entries(ax: Axes, shape: tuple[int, int]) -> list[list[str]]:
 
 
 def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
-    ((_, processing), (uldp, whole)) = product_scheme(OSLDP, PARTS, [0])
+    ((_, processing), (uldp, whole)) = diagrams.product_scheme(OSLDP, PARTS, [0])
     assert entries(whole, (3, 4)) == [
         ["1/2", "1/2", "", ""],
         ["1/4", "5/8", "1/8", ""],
@@ -212,7 +211,7 @@ def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
 
 def test_floats_have_two_digits() -> None:
     floats = OSLDP.astype(float)
-    whole = product_scheme(floats, decompose(floats, [0], np.log(2)), [0])[1, 1]
+    whole = diagrams.product_scheme(floats, decompose(floats, [0], np.log(2)), [0])[1, 1]
     assert entries(whole, (3, 4))[1] == [".25", ".62", ".12", ""]
 
 
@@ -220,7 +219,7 @@ LEVELS = np.array([[0, 1, 2.5], [0.25, 0, np.inf], [np.inf, 1, 0]])
 
 
 def test_levels_stand_in_their_cells() -> None:
-    axes = related.pair_levels({"one": LEVELS, "two": np.zeros((3, 3))}, "abc", [0])
+    axes = diagrams.pair_levels({"one": LEVELS, "two": np.zeros((3, 3))}, "abc", [0])
     assert [ax.get_title("left") for ax in axes] == ["one", "two"]
     found = {text.get_position()[::-1]: text.get_text() for text in axes[0].texts}
     wanted = {(0, 1): "1", (0, 2): "2.5", (1, 0): "0.25", (1, 2): "∞", (2, 0): "∞", (2, 1): "1"}
@@ -239,7 +238,7 @@ def test_no_text_overlaps_another_or_leaves_the_figure(figure: str) -> None:
         "1": lambda: diagrams.uldp_diagram(uldp_matrix(), [0, 1], [0, 1, 2]),
         "2": lambda: diagrams.response_diagram(UtilityOptimizedRR(labelled(6, 3), EPSILON)),
         "3": lambda: diagrams.rappor_diagram(UtilityOptimizedRappor(labelled(10, 4), EPSILON)),
-        "4": lambda: personalized.overview(
+        "4": lambda: diagrams.overview(
             PersonalizedMechanism(COMMON, {SIX[1]: "home", SIX[2]: "work"})
         ),
         "matrices": lambda: diagrams.matrix_diagram(

@@ -1,4 +1,4 @@
-"""The paper's drawn figures, made from mechanisms.
+"""The paper's drawn figures, and other matrices, made from mechanisms.
 
 Blue stands for X_S and Y_P, orange for X_N and Y_I; each class of arrow has its own line style.
 Values carry the labels that they have in the domain.
@@ -6,7 +6,8 @@ Values carry the labels that they have in the domain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from uldp.mechanisms import Mechanism, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.paper.figures import style
+from uldp.personalized import PersonalizedMechanism
+from uldp.privacy.osldp import Decomposition
 
-__all__ = ["matrix_diagram", "rappor_diagram", "response_diagram", "uldp_diagram"]
+__all__ = [
+    "matrix_diagram",
+    "overview",
+    "pair_levels",
+    "product_scheme",
+    "rappor_diagram",
+    "response_diagram",
+    "uldp_diagram",
+]
 
 VALUES = "sensitive", "others"
 REPORTS = "protected", "revealing"
 THIN: style.Look = {"color": style.SENSITIVE, "linewidth": 1.3, "linestyle": "-"}
 DASHED: style.Look = {"color": style.MUTED, "linewidth": 1.1, "linestyle": "--"}
+SECRET: style.Look = {"color": style.ACCENT, "linewidth": 2.4, "linestyle": "-."}
+SAME: style.Look = {"color": style.MUTED, "linewidth": 1.3, "linestyle": "-"}
 
 
 def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Axes:
@@ -123,6 +136,53 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
     return ax
 
 
+def overview(user: PersonalizedMechanism) -> Axes:
+    """Draw a user's pre-processor and the common mechanism that follows it (Figure 4).
+
+    Reports that she never sends are grey.
+
+    Parameters
+    ----------
+    user : PersonalizedMechanism
+        Her mechanism, with a uRR in common; small enough to read, up to about ten values and bots.
+    """
+    common = user.common
+    labels = [str(label) for label in common.domain.labels]
+    shielded = [labels[index] for index in common.sensitive]
+    free = [labels[index] for index in common.nonsensitive]
+    mapped = user.intermediate(np.arange(user.domain.size), indices=True).tolist()
+    secret = {labels[x]: labels[z] for x, z in enumerate(mapped) if x != z}
+    values = labels[: user.domain.size]
+    common_to_all = {
+        "sensitive": (
+            style.SENSITIVE,
+            [x for x in values if x in shielded and x not in secret],
+        ),
+        "secret": (style.ACCENT, list(secret)),
+        "others": (style.OTHER, [x for x in values if x in free and x not in secret]),
+    }
+    middle, outer = (
+        {of_shielded: (style.SENSITIVE, shielded), of_free: (style.OTHER, free)}
+        for of_shielded, of_free in (("sensitive", "others"), ("protected", "revealing"))
+    )
+    columns = (
+        style.Column(common_to_all, "personal data"),
+        style.Column(middle, "intermediate", secret),
+        style.Column(outer, "reports", secret),
+    )
+    arrows = [style.Arrow(0, x, secret.get(x, x), SECRET if x in secret else SAME) for x in values]
+    for row, column in np.argwhere(common.transition_matrix() > 0):
+        if labels[row] not in secret:
+            own = style.BOLD_SENSITIVE if labels[row] in shielded else style.BOLD_OTHER
+            stroke = own if row == column else style.DOTTED
+            arrows.append(style.Arrow(1, labels[row], labels[column], stroke))
+    words = (
+        "dash-dotted: her secret, to a bot · thin: unchanged\n"
+        "thick: kept · dotted: another report · grey: never sent by her"
+    )
+    return style.arrow_diagram(columns, arrows, words)
+
+
 def matrix_diagram(mechanisms: Mapping[str, Mechanism]) -> NDArray[Any]:
     """Draw the transition matrices of mechanisms with their entries; zeros are left blank.
 
@@ -139,6 +199,101 @@ def matrix_diagram(mechanisms: Mapping[str, Mechanism]) -> NDArray[Any]:
         _draw_mechanism(ax, mechanism)
         ax.set_title(title)
     style.name_axes(axes, "values that the report supports", "true value")
+    return axes
+
+
+def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> NDArray[Any]:
+    """Draw Q = Q_U Q_R so that the entries that belong together stand in line.
+
+    Q_U is on the left of Q and has its rows; Q_R is above Q and has its columns. Protected outputs
+    are blue and the others orange, with a line between them and between sensitive values and the
+    others; zeros are blank. Rows and columns keep their order and are numbered from 0; an output of
+    Q_U that reveals x is called x too.
+
+    Parameters
+    ----------
+    Q : (k, |Y|) array_like
+        The OSLDP mechanism, its sensitive inputs first, and first the outputs that these reach.
+    parts : Decomposition
+        Of that mechanism.
+    sensitive : array_like of int
+        Its sensitive inputs.
+
+    Returns
+    -------
+    (2, 2) ndarray of Axes
+        The upper left one is empty.
+    """
+    matrix = np.asarray(Q)
+    k, size = matrix.shape
+    in_S = np.isin(np.arange(k), sensitive)
+    in_P = np.asarray((matrix[in_S] > 0).any(axis=0))
+    revealed = [int((column > 0).argmax()) for column in parts.uldp[:, ~parts.protected].T]
+    inputs = [f"$x_{{{x}}}$" for x in range(k)]
+    outputs = [f"$y_{{{y}}}$" for y in range(size)]
+    middle = [*outputs[: int(in_P.sum())], *(inputs[x] for x in revealed)]
+    rows = len(middle) + k
+    columns = len(middle) + size
+    height = style.WIDE * (0.5 * rows + 1) / (0.55 * columns + 0.8)
+    panels = style.make_axes(4, height, 2, narrow=2)
+    grid = panels[0].get_subplotspec().get_gridspec()
+    grid.set_width_ratios((len(middle), size))
+    grid.set_height_ratios((len(middle), k))
+    panels[0].set_axis_off()
+    above, left, product = panels[1:]
+    style.draw_matrix(
+        above, parts.postprocessing, (parts.protected, in_P), (middle, outputs), top=True
+    )
+    style.draw_matrix(left, parts.uldp, (in_S, parts.protected), (inputs, middle), top=True)
+    style.draw_matrix(product, matrix, (in_S, in_P), (inputs, outputs), top=True)
+    names = "who mixes reports up", "ULDP mechanism", "one-sided mechanism"
+    for ax, name in zip(panels[1:], names, strict=True):
+        ax.set_title(name)
+    return panels.reshape(2, 2)
+
+
+def pair_levels(
+    panels: Mapping[str, ArrayLike],
+    labels: Sequence[str],
+    sensitive: Sequence[int],
+) -> NDArray[Any]:
+    """Draw for each pair of values how well reports tell the first from the second.
+
+    The darker a cell, the larger its level; black is unbounded.
+
+    Parameters
+    ----------
+    panels : mapping of str to (k, k) array_like
+        The levels of pairs, at least 0 and perhaps infinite, by the title of their panel, two in a
+        row. Rows are the values that a report speaks for, columns those it speaks against.
+    labels : sequence of str
+        The values.
+    sensitive : sequence of int
+        The numbers of the sensitive ones, whose labels are blue; the others are orange.
+    """
+    k = len(labels)
+    height = 0.6 + 2.6 * -(-len(panels) // 2)
+    axes = style.make_axes(len(panels), height, 2, sharex=True, sharey=True, narrow=2)
+    colors = [style.SENSITIVE if x in sensitive else style.OTHER for x in range(k)]
+    for ax, (title, given) in zip(axes, panels.items(), strict=True):
+        levels = np.asarray(given, dtype=float)
+        finite = np.where(np.isinf(levels), 0, levels)
+        shade = np.where(np.isinf(levels), 1, 0.5 * finite / max(finite.max(), 1))
+        ax.imshow(shade, style.RAMP, vmin=0, vmax=1)
+        ax.grid(visible=False)
+        for (row, column), level in np.ndenumerate(levels):
+            if row != column:
+                text = "∞" if np.isinf(level) else f"{level:.2g}"
+                ink = "white" if shade[row, column] > 0.4 else style.INK
+                style.write(ax, (column, row), text, ink, gid=f"plate-{row}-{column}")
+        ax.set_title(textwrap.fill(title, 18))
+        ax.set_xticks(range(k), labels, rotation=30, ha="right")
+        ax.set_yticks(range(k), labels)
+        ax.tick_params(length=0)
+        for ticks in (ax.get_xticklabels(), ax.get_yticklabels()):
+            for tick, color in zip(ticks, colors, strict=False):  # inner panels have none
+                tick.set_color(color)
+    style.name_axes(axes, "against", "for")
     return axes
 
 

@@ -1,4 +1,4 @@
-"""Figures on the losses: how they change with p(X_S), and where they are largest, and why."""
+"""Figures on losses: over p(X_S), where they are largest, and why, and by estimator."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ __all__ = [
     "draw_masses",
     "draw_supports",
     "error_parts",
+    "losses_by_estimator",
     "losses_by_mass",
     "worst_case_planes",
 ]
@@ -30,6 +31,16 @@ WORST: tuple[tuple[float, float, str, dict[str, Any]], ...] = (
     (0.03, 0.03, "worst: nobody\nholds one", {"ha": "left", "va": "bottom"}),
     (0.97, 0.97, "worst: some\nhold one", {"ha": "right", "va": "top"}),
 )
+
+
+ESTIMATORS = {
+    "empirical": "as counted",
+    "threshold": "threshold",
+    "norm_sub": "Norm-Sub",
+    "em": "EM",
+    "mle": "most likely",
+}
+"""Words by the names that `Mechanism.estimate` takes."""
 
 
 @dataclass(frozen=True)
@@ -216,3 +227,70 @@ def _draw_boundary(ax: Axes, label: str, curve: Curve, *, changes: bool) -> None
         look |= {"ha": "left", "va": "bottom"}
     spot = float(across[place]), float(upward[place])
     style.write(ax, spot, f" {label} ", color, **look)
+
+
+def losses_by_estimator(
+    panels: Mapping[str, Mapping[str, Curve]],
+    levels: Mapping[str, float],
+    highest: float,
+) -> NDArray[Any]:
+    """Draw mean losses of estimators in rows, a panel for each mechanism, on a logarithmic axis.
+
+    Losses at one ε, of up to three, have one shade, from light to dark; the least has a large dot.
+
+    Parameters
+    ----------
+    panels : mapping of str to mapping of str to (ε, means, standard errors)
+        By the mechanism and the estimator's name in `ESTIMATORS`. Bars reach two standard errors
+        to both sides.
+    levels : mapping of str to float
+        Losses that depend on neither, drawn as grey lines by their labels.
+    highest : float
+        Where the horizontal axis ends. A number beyond is written at its end.
+    """
+    axes = style.make_axes(len(panels), 0.6 + 2.1 * -(-len(panels) // 2), 2, sharex=True)
+    colors = style.mechanism_looks(panels)
+    for ax, (title, given) in zip(axes, panels.items(), strict=True):
+        # The means and their errors have a row for each estimator and a column for each ε.
+        epsilons, means, errors = (np.array(part) for part in zip(*given.values(), strict=True))
+        shades = style.SHADES[-means.shape[1] :]
+        for shade, column, error in zip(shades, means.T, errors.T, strict=True):
+            _draw_rows(ax, column, error, highest, shade)
+        for row, beyond in enumerate(means):
+            if words := ", ".join(f"{100 * mean:,.0f}%" for mean in beyond if mean > highest):
+                place: Look = {
+                    "ha": "right",
+                    "va": "bottom",
+                    "in_layout": False,
+                    "bbox": style.WHITE,
+                }
+                style.write(ax, (highest, row - 0.15), words, style.MUTED, **place)
+        for label, level in levels.items():
+            ax.axvline(level, **style.LEVEL)
+            if ax is axes[0]:
+                look: Look = {"ha": "left" if level < highest / 10 else "right"}
+                beside = level, len(given) - 0.4
+                style.write(ax, beside, f" {label} ", style.MUTED, in_layout=False, **look)
+        ax.set(xscale="log")
+        ax.set_title(title, color=colors[title]["color"])
+        style.name_rows(ax, [ESTIMATORS[name] for name in given], [style.INK] * len(given))
+        ax.set_ylim(len(given) - 0.1, -0.8)
+    axes[0].set_xlim(right=highest)
+    style.number_axes(axes, "x", "x")
+    style.name_axes(axes, "share estimated wrongly", "")
+    words = ", ".join(f"{epsilon:.2g}" for epsilon in epsilons[0])
+    style.note(axes, f"light to dark: ε = {words} · large dot: the least")
+    return axes
+
+
+def _draw_rows(
+    ax: Axes, means: NDArray[Any], errors: NDArray[Any], highest: float, shade: str
+) -> None:
+    """Draw the losses of estimators at one ε, in rows; an arrow is beyond the axis."""
+    rows = np.arange(means.size)
+    within = means < highest
+    ax.hlines(rows[within], *(means + 2 * np.outer((-1, 1), errors))[:, within], color=shade)
+    ax.plot(means[within], rows[within], **style.DOTS, color=shade)
+    ax.plot(means.min(), means.argmin(), "o", color=shade, markersize=9)
+    for row in rows[~within]:
+        ax.plot(highest, row, ">", color=shade, clip_on=False)

@@ -30,7 +30,6 @@ from matplotlib.text import Annotation, Text
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
-from scipy.spatial.distance import cdist
 
 from uldp._numerics import checks
 from uldp.paper.datasets import GridHistogram
@@ -576,36 +575,6 @@ def name_axes(axes: Sequence[Axes] | NDArray[Any], xlabel: str, ylabel: str) -> 
     for ax in axes:
         ax.set(xlabel=xlabel, ylabel=ylabel)
     figure.arrange(WIDE, figure.get_figheight(), figure.columns)
-
-
-def key_above(where: Axes | NDArray[Any], looks: Mapping[str, Look]) -> None:
-    """Draw a key above the panels, where names have no place at the things themselves."""
-    handles = [Line2D([], [], label=name, **look) for name, look in looks.items()]
-    options: Look = {"loc": "outside upper left", "frameon": False}
-    picture(where).legend(handles=handles, **options)
-
-
-def draw_contours(ax: Axes, grid: Sequence[Any], values: Any, levels: Any, color: str) -> None:
-    """Draw contour lines, with their levels where they are farthest from others and have room.
-
-    The scales of the axes must be set, and their limits are those of the grid.
-    """
-    drawn = ax.contour(*grid, values, levels=levels, colors=color, linewidths=0.8)
-    ax.set(xlim=(grid[0][0], grid[0][-1]), ylim=(grid[1][0], grid[1][-1]))
-    paths = zip(drawn.levels, drawn.get_paths(), strict=True)
-    lines = [(level, line) for level, path in paths for line in path.to_polygons(closed_only=False)]
-    to_axes = ax.transData + ax.transAxes.inverted()
-    places = [to_axes.transform(line) for _, line in lines]
-    taken = [np.array([[0.5, 2.0]])]  # far above the axes: nothing is taken yet
-    for index, ((level, _), place) in enumerate(zip(lines, places, strict=True)):
-        inside = place[((place > (0.07, 0.04)) & (place < (0.93, 0.96))).all(axis=1)]
-        if len(inside) and np.ptp(place, axis=0).max() > 0.1:
-            others = np.concatenate([*places[:index], *places[index + 1 :], *taken])
-            spot = inside[cdist(inside, others).min(axis=1).argmax()]
-            if cdist([spot], np.concatenate(taken)).min() > 0.14:
-                taken.append(spot[np.newaxis])
-                placed: dict[str, Any] = {"transform": ax.transAxes, "bbox": WHITE}
-                write(ax, spot, f"{level:g}", color, **placed)
 
 
 def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: Any, norm: Any) -> Any:

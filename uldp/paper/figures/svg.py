@@ -11,7 +11,6 @@ import re
 from xml.etree import ElementTree
 
 from matplotlib.axes import Axes
-from matplotlib.collections import QuadMesh
 from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
@@ -67,10 +66,7 @@ def set_on_page(figure: Figure) -> None:
 
 def is_map(ax: Axes) -> bool:
     """Return whether a panel shows values as colours."""
-    return bool(ax.images) or any(
-        isinstance(c, QuadMesh) or (isinstance(c, QuadContourSet) and c.filled)
-        for c in ax.collections
-    )
+    return bool(ax.images) or any(isinstance(c, QuadContourSet) for c in ax.collections)
 
 
 def _number_names(root: ElementTree.Element) -> None:
