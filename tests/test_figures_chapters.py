@@ -1,7 +1,5 @@
 """The figures of chapters on losses, estimators and definitions show what is handed over."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from drawn import lines, names
@@ -9,29 +7,13 @@ from matplotlib.colors import to_hex
 
 from uldp.paper.figures import properties, style
 from uldp.paper.figures.losses import (
-    WorstCases,
     draw_supports,
     error_parts,
     losses_by_estimator,
     losses_by_mass,
-    worst_case_planes,
 )
 from uldp.paper.figures.properties import Levels
 from uldp.paper.figures.style import OTHER, SENSITIVE, one_axes
-
-EPSILONS = np.linspace(1, 4, 31)
-SIZES = np.arange(1, 10)
-
-
-def a_plane(**changes: Any) -> WorstCases:
-    """The worst case is interior beyond ε = 2 and in the paper for |X_S| <= 5."""
-    fields = {
-        "epsilons": EPSILONS,
-        "sizes": SIZES,
-        "stated": np.ones_like(EPSILONS) * SIZES[:, np.newaxis] <= 5,
-        "boundaries": {"exact threshold": ([2, 2], [1, 9])},
-    }
-    return WorstCases(**{**fields, **changes})
 
 
 def test_each_loss_is_a_line_with_a_dot_at_its_peak() -> None:
@@ -64,17 +46,6 @@ def test_supports_are_bars_on_their_floors() -> None:
     ]
     with pytest.raises(ValueError, match=r"rise of 'a' must have shape \(2,\), got \(1,\)"):
         draw_supports(ax, "a", [0.1, 0.2], [0.1], [True, False])
-
-
-def test_what_the_paper_leaves_out_is_filled_and_named() -> None:
-    (ax,) = worst_case_planes({"uRR": a_plane()})
-    assert ax.get_title("left") == "uRR"
-    corners = np.concatenate([patch.get_path().vertices for patch in ax.patches])
-    assert (corners[:, 1].min(), corners[:, 1].max()) == pytest.approx((5.5, 9))
-    assert "only in\nthis book" in {text.get_text() for text in ax.texts}
-    everything = np.ones((SIZES.size, EPSILONS.size))
-    (ax,) = worst_case_planes({"uRR": a_plane(stated=everything)})
-    assert "only in\nthis book" not in {text.get_text() for text in ax.texts}
 
 
 def test_the_parts_of_an_error_are_shares_with_half_marked_and_the_totals_above() -> None:
@@ -111,6 +82,9 @@ def test_losses_by_estimator_stand_in_rows_and_what_is_beyond_is_written() -> No
 A, B = np.meshgrid(np.linspace(0, 1, 31), np.linspace(0, 1, 31))
 
 
+NAMES = [("LDP", (0.1, 0.5), (0.2, 0.5))]
+
+
 def nested(**changed: np.ndarray) -> Levels:
     """LDP in a < 1/3, ULDP in a < 2/3 and on the edge a = 1 for b <= 1/2, OSLDP everywhere."""
     levels = {
@@ -118,32 +92,23 @@ def nested(**changed: np.ndarray) -> Levels:
         "uldp": np.where((A < 2 / 3) | ((A == 1) & (B <= 0.5)), 0.5, 3.0),
         "osldp": np.full_like(A, 0.5),
     }
-    return Levels(**levels | changed, points={"M": (0.5, 0.25)})
-
-
-def test_each_region_is_named_inside_itself_by_the_strongest_definition() -> None:
-    (ax,) = properties.definition_regions({"c = 0": nested()}, epsilon=1.0)
-    names = {text.get_text(): text.get_position() for text in ax.texts}
-    assert names["LDP"][0] < 1 / 3
-    assert names["OSLDP\nonly"][0] > 2 / 3
-    assert names.keys() == {"LDP", "ULDP", "OSLDP\nonly", "M"}
-    inside = [x for text in ax.texts if text.get_text() == "ULDP" for x, _ in [text.get_position()]]
-    assert sorted(x > 1 for x in inside) == [False, True]
-    assert 1 / 3 < min(inside) < 2 / 3
+    return Levels(**levels | changed, points={"M": (0.5, 0.25)}, names=NAMES)
 
 
 def test_the_edge_and_the_points_stand_where_they_are() -> None:
     (ax,) = properties.definition_regions({"c = 0": nested()}, epsilon=1.0)
     edge, point = ax.lines
+    assert [text.get_text() for text in ax.texts] == ["LDP", "M"]
+    assert ax.texts[0].get_position() == (0.1, 0.5)
     assert (list(edge.get_xdata()), list(edge.get_ydata())) == ([1, 1], [0, 0.5])
     assert (point.get_xdata()[0], point.get_ydata()[0]) == (0.5, 0.25)
 
 
-def test_mechanisms_without_a_level_are_in_no_region() -> None:
-    never = np.full_like(A, np.inf)
-    levels = nested(ldp=never, uldp=never, osldp=never)
-    (ax,) = properties.definition_regions({"": levels}, epsilon=1.0)
-    assert {text.get_text() for text in ax.texts} == {"none", "M"}
+def test_a_region_ends_where_its_level_does() -> None:
+    (ax,) = properties.definition_regions({"": nested()}, epsilon=1.0)
+    weakest, _, strongest = [c for c in ax.collections if c.filled]
+    assert weakest.get_paths()[0].get_extents().x1 == 1
+    assert 0.3 < strongest.get_paths()[0].get_extents().x1 < 1 / 3
 
 
 def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_said() -> None:

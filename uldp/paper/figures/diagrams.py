@@ -259,7 +259,7 @@ def pair_levels(
 ) -> NDArray[Any]:
     """Draw for each pair of values how well reports tell the first from the second.
 
-    The darker a cell, the larger its level; black is unbounded.
+    The darker a cell, the larger its level, on one scale; black is unbounded.
 
     Parameters
     ----------
@@ -275,10 +275,10 @@ def pair_levels(
     height = 0.6 + 2.6 * -(-len(panels) // 2)
     axes = style.make_axes(len(panels), height, 2, sharex=True, sharey=True, narrow=2)
     colors = [style.SENSITIVE if x in sensitive else style.OTHER for x in range(k)]
-    for ax, (title, given) in zip(axes, panels.items(), strict=True):
-        levels = np.asarray(given, dtype=float)
-        finite = np.where(np.isinf(levels), 0, levels)
-        shade = np.where(np.isinf(levels), 1, 0.5 * finite / max(finite.max(), 1))
+    matrices = np.array(list(panels.values()), dtype=float)
+    highest = matrices[np.isfinite(matrices)].max()
+    for ax, title, levels in zip(axes, panels, matrices, strict=True):
+        shade = np.minimum(0.5 * levels / highest, 1)
         ax.imshow(shade, style.RAMP, vmin=0, vmax=1)
         ax.grid(visible=False)
         for (row, column), level in np.ndenumerate(levels):

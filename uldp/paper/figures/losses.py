@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import PathPatch
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import distance_transform_edt
 
 from uldp._numerics import checks
 from uldp.paper.figures import style
 from uldp.paper.figures.style import Curve, Look
 
 __all__ = [
-    "WorstCases",
     "draw_masses",
     "draw_supports",
     "error_parts",
     "losses_by_estimator",
     "losses_by_mass",
-    "worst_case_planes",
 ]
 
 SHARE = "share holding a sensitive answer"
-WORST: tuple[tuple[float, float, str, dict[str, Any]], ...] = (
-    (0.03, 0.03, "worst: nobody\nholds one", {"ha": "left", "va": "bottom"}),
-    (0.97, 0.97, "worst: some\nhold one", {"ha": "right", "va": "top"}),
-)
-
-
 ESTIMATORS = {
     "empirical": "as counted",
     "threshold": "threshold",
@@ -41,28 +30,6 @@ ESTIMATORS = {
     "mle": "most likely",
 }
 """Words by the names that `Mechanism.estimate` takes."""
-
-
-@dataclass(frozen=True)
-class WorstCases:
-    """Where the loss of one mechanism is largest, over a grid of ε and |X_S|.
-
-    Parameters
-    ----------
-    epsilons : (a,) array_like
-        Values of ε, in nats, increasing.
-    sizes : (b,) array_like
-        Values of |X_S|, increasing.
-    stated : (b, a) ndarray of bool
-        Where the paper states the worst case.
-    boundaries : mapping of str to (ε, |X_S|)
-        Curves to draw, by their labels.
-    """
-
-    epsilons: ArrayLike
-    sizes: ArrayLike
-    stated: NDArray[Any]
-    boundaries: Mapping[str, Curve]
 
 
 def losses_by_mass(
@@ -130,6 +97,8 @@ def draw_supports(
 def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) -> NDArray[Any]:
     """Draw which share of an error sensitive and other values make over ε, with the total above.
 
+    The share of the sensitive values falls in ε, from above one half to below it.
+
     Parameters
     ----------
     panels : mapping of str to ((m,), (m,), (m,)) array_like
@@ -144,15 +113,9 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
         ax.fill_between(epsilons, share, color=style.TINT[style.SENSITIVE], linewidth=0)
         ax.fill_between(epsilons, share, 1, color=style.TINT[style.OTHER], linewidth=0)
         ax.plot(epsilons, share, color=style.SENSITIVE, linewidth=2)
-        for before in np.flatnonzero(np.diff(share > 0.5)):
-            ends = slice(before, before + 2)
-            order = np.argsort(share[ends], kind="stable")
-            half = np.exp(np.interp(0.5, share[ends][order], np.log(epsilons[ends])[order]))
-            ax.plot(half, 0.5, "o", color=style.SENSITIVE, markersize=5)
-            beside: Look = {"ha": "left", "va": "bottom"}
-            if half > 2:
-                beside = {"ha": "right", "va": "center"}
-            style.write(ax, (half, 0.5), f"  half at ε = {half:.1f}  ", **beside)
+        half = np.exp(np.interp(-0.5, -share, np.log(epsilons)))
+        ax.plot(half, 0.5, "o", color=style.SENSITIVE, markersize=5)
+        style.write(ax, (half, 0.46), f"half at ε = {half:.1f}  ", ha="right", va="top")
         for place, index in ((0, 0), (0.5, total.size // 2), (1, -1)):
             look = {
                 "transform": ax.transAxes,
@@ -169,64 +132,6 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
     style.number_axes(axes, "x", "y")
     style.name_axes(axes, "ε", "share of the error")
     return axes
-
-
-def worst_case_planes(planes: Mapping[str, WorstCases]) -> NDArray[Any]:
-    """Draw where in the (ε, |X_S|) plane each worst case is, one panel for each mechanism.
-
-    What the paper does not state is filled. The first boundary is where the worst case changes.
-
-    Parameters
-    ----------
-    planes : mapping of str to WorstCases
-        By the title of the panel.
-    """
-    axes = style.make_axes(len(planes), 3.6, sharey=True)
-    for ax, (title, plane) in zip(axes, planes.items(), strict=True):
-        _draw_plane(ax, np.asarray(plane.epsilons), np.asarray(plane.sizes), 1.0 * plane.stated)
-        for number, (label, curve) in enumerate(plane.boundaries.items()):
-            _draw_boundary(ax, label, curve, changes=number == 0)
-        ax.set_title(title)
-    style.name_axes(axes, "ε", "sensitive answers")
-    return axes
-
-
-def _draw_plane(
-    ax: Axes, epsilons: NDArray[Any], sizes: NDArray[Any], stated: NDArray[Any]
-) -> None:
-    """Fill the area that is not stated, name it in the left half, and say the worst cases."""
-    ax.grid(visible=False)
-    filled = ax.contourf(epsilons, sizes, stated, levels=[-0.5, 0.5])
-    for path in filled.get_paths():
-        ax.add_patch(PathPatch(path, facecolor=style.GRID, linewidth=0, zorder=0))
-    filled.remove()  # filled contours would be a map, which is light in the dark
-    depth = distance_transform_edt(
-        np.pad(stated[:, : stated.shape[1] // 2] < 0.5, 1), 1 / np.array(stated.shape)
-    )[1:-1, 1:-1]
-    if depth.max() > 0:
-        row, column = np.unravel_index(depth.argmax(), depth.shape)
-        look: Look = {"weight": "bold"}
-        widest = float(epsilons[column]), float(sizes[row])
-        style.write(ax, widest, "only in\nthis book", **look)
-    for x, y, words, placed in WORST:
-        style.write(ax, (x, y), words, style.MUTED, transform=ax.transAxes, **placed)
-    ax.set(xlim=epsilons[[0, -1]], ylim=sizes[[0, -1]])
-
-
-def _draw_boundary(ax: Axes, label: str, curve: Curve, *, changes: bool) -> None:
-    across, upward = map(np.asarray, curve)
-    color = style.ACCENT if changes else style.MUTED
-    ax.plot(across, upward, color=color, linestyle="-" if changes else "--", label=label)
-    look: Look = {
-        "ha": "left" if changes else "right",
-        "va": "bottom" if changes else "top",
-    }
-    place = int(np.searchsorted(upward, 0.3 * upward.max()))
-    if np.ptp(upward) == 0:
-        place = 0
-        look |= {"ha": "left", "va": "bottom"}
-    spot = float(across[place]), float(upward[place])
-    style.write(ax, spot, f" {label} ", color, **look)
 
 
 def losses_by_estimator(

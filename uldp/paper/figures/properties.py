@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import distance_transform_edt, label as connected
 
 from uldp.paper.figures import style
 
@@ -24,6 +23,7 @@ REGIONS = {
 """From the weakest definition to the strongest, from light to dark."""
 
 TOLERANCE = 1e-9
+MIDDLE: style.Look = {"ha": "center", "va": "center", "bbox": style.WHITE, "zorder": 5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +36,15 @@ class Levels:
         The levels at b = row / (m - 1) and a = column / (m - 1), in nats; infinity where none.
     points : mapping of str to (a, b), optional
         Mechanisms of the family to mark, by their labels.
+    names : sequence of (str, (a, b), (a, b)), optional
+        Names of regions, where they stand, and to where a line leads from there.
     """
 
     ldp: ArrayLike
     uldp: ArrayLike
     osldp: ArrayLike
     points: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    names: Sequence[tuple[str, tuple[float, float], tuple[float, float]]] = ()
 
 
 def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[Any]:
@@ -64,7 +67,9 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         ratios = {name: np.exp(-np.asarray(array)) for name, array in given}
         _mark_edges(ax, ratios["ULDP"], ratios["LDP"], floor)
         _fill(ax, ratios, floor)
-        _name_regions(ax, np.sum([array >= floor for array in ratios.values()], axis=0))
+        for name, at, of in levels.names:
+            line = {"arrowstyle": "-", "linewidth": 0.8}
+            ax.annotate(name, of, at, arrowprops=line, annotation_clip=False, **MIDDLE)
         for label, place in levels.points.items():
             ax.plot(*place, "o", color=style.INK, markerfacecolor="white", clip_on=False, zorder=5)
             ax.annotate(
@@ -116,14 +121,12 @@ def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
 def _mark_edges(ax: Axes, uldp: NDArray[Any], ldp: NDArray[Any], floor: float) -> None:
     """Draw where an edge is ULDP and its surroundings are not, and take it out of the region."""
     places = np.linspace(0, 1, len(uldp))
-    for edge, inside in ((0, 1), (-1, -2)):
+    for edge in (0, -1):
         alone = (uldp[:, edge] >= floor) & (ldp[:, edge] < floor)
         if alone.any():
             heights = places[uldp[:, edge] >= floor][[0, -1]]
             (line,) = ax.plot([places[edge]] * 2, heights, color=REGIONS["ULDP"], linewidth=6)
             line.set(solid_capstyle="butt", clip_on=False, zorder=4)
-            if inside < 0:
-                ax.text(1.03, heights.mean(), "ULDP", va="center", rotation=90)
         uldp[alone, edge] = ldp[alone, edge]
 
 
@@ -133,24 +136,3 @@ def _fill(ax: Axes, ratios: Mapping[str, NDArray[Any]], floor: float) -> None:
         places = np.linspace(0, 1, len(array))
         ax.contourf(places, places, array, levels=[floor, 2], colors=[REGIONS[name]])
         ax.contour(places, places, array, levels=[floor], colors=style.INK, linewidths=0.7)
-
-
-def _name_regions(ax: Axes, strength: NDArray[np.int64]) -> None:
-    """Write the name of each region into its largest inscribed circle, or beside a narrow one.
-
-    Where nothing holds stands "none", in the uppermost part alone.
-    """
-    names = [name.replace(" ", "\n") for name in ("none", *REGIONS)]
-    middle: dict[str, Any] = {"ha": "center", "va": "center", "bbox": style.WHITE, "zorder": 5}
-    for value in np.unique(strength):
-        parts, number = connected(strength == value)
-        for part in range(1 if value else number, number + 1):
-            depth = distance_transform_edt(np.pad(parts == part, 1))[1:-1, 1:-1] / len(strength)
-            radius = depth.max()
-            b, a = np.divide(np.unravel_index(depth.argmax(), depth.shape), len(strength) - 1)
-            if radius > 0.09:
-                ax.text(a, b, names[value], **middle)
-            elif radius > 0.03:
-                beside = (0.12, b + 0.24) if a < 0.5 else (0.88, b - 0.24)
-                line = {"arrowstyle": "-", "linewidth": 0.8}
-                ax.annotate(names[value], (a, b), beside, arrowprops=line, **middle)
