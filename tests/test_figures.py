@@ -19,7 +19,7 @@ from matplotlib.textpath import TextPath
 import uldp
 from uldp import inference
 from uldp.paper import datasets, figures
-from uldp.paper.figures import style
+from uldp.paper.figures import diagrams, style
 from uldp.paper.figures.style import (
     DOTS,
     MUTED,
@@ -188,7 +188,7 @@ def test_a_map_keeps_its_colours_and_the_words_around_it_do_not() -> None:
 def test_a_matrix_takes_the_colours_of_the_page() -> None:
     ax = style.one_axes(2)
     marked = np.array([True, False])
-    style.draw_matrix(ax, np.array([[0.25, 0.75], [0, 1.0]]), (marked, marked), [["a", "b"]] * 2)
+    diagrams.draw_matrix(ax, np.array([[0.25, 0.75], [0, 1.0]]), (marked, marked), [["a", "b"]] * 2)
     assert plates(ax) == []
 
 

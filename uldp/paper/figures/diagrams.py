@@ -7,12 +7,12 @@ Values carry the labels that they have in the domain.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from uldp.mechanisms import Mechanism, UtilityOptimizedRappor, UtilityOptimizedRR
@@ -32,10 +32,32 @@ __all__ = [
 
 VALUES = "sensitive", "others"
 REPORTS = "protected", "revealing"
+BOLD_SENSITIVE: style.Look = {"color": style.SENSITIVE, "linewidth": 2.2, "linestyle": "-"}
+BOLD_OTHER: style.Look = {"color": style.OTHER, "linewidth": 2.2, "linestyle": "-"}
 THIN: style.Look = {"color": style.SENSITIVE, "linewidth": 1.3, "linestyle": "-"}
 DASHED: style.Look = {"color": style.MUTED, "linewidth": 1.1, "linestyle": "--"}
 SECRET: style.Look = {"color": style.ACCENT, "linewidth": 2.4, "linestyle": "-."}
 SAME: style.Look = {"color": style.MUTED, "linewidth": 1.3, "linestyle": "-"}
+_SPACING = 3.2
+_GAP = 0.7
+
+
+class Column(NamedTuple):
+    """A set, drawn as its classes: their colours and labels by name. Faded labels are grey."""
+
+    classes: Mapping[str, tuple[str, Sequence[str]]]
+    title: str = ""
+    faded: Collection[str] = ()
+
+
+class Arrow(NamedTuple):
+    """An arrow from a label in one column to a label in the next, with a text on it."""
+
+    column: int
+    start: str
+    end: str
+    stroke: style.Look
+    text: str = ""
 
 
 def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Axes:
@@ -55,9 +77,9 @@ def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Ax
     in_P = np.isin(np.arange(size), protected)
     inputs = [f"$x_{{{i + 1}}}$" for i in range(k)]
     outputs = [f"$y_{{{j + 1}}}$" for j in range(size)]
-    sensitive_to, other_to_P, other_to_I = THIN, DASHED, style.BOLD_OTHER
+    sensitive_to, other_to_P, other_to_I = THIN, DASHED, BOLD_OTHER
     arrows = (
-        style.Arrow(
+        Arrow(
             0,
             inputs[x],
             outputs[y],
@@ -67,7 +89,7 @@ def uldp_diagram(Q: ArrayLike, sensitive: ArrayLike, protected: ArrayLike) -> Ax
     )
     columns = _column(VALUES, inputs, in_S), _column(REPORTS, outputs, in_P)
     words = "thin: from a sensitive value · dashed: from a non-sensitive one · thick: reveals it"
-    return style.arrow_diagram(columns, arrows, words)
+    return arrow_diagram(columns, arrows, words)
 
 
 def response_diagram(mechanism: UtilityOptimizedRR) -> Axes:
@@ -84,15 +106,13 @@ def response_diagram(mechanism: UtilityOptimizedRR) -> Axes:
     arrows = []
     words = {}
     for x, y in np.argwhere(Q > 0):
-        kept = ("c_1", style.BOLD_SENSITIVE) if in_S[x] else ("c_3", style.BOLD_OTHER)
+        kept = ("c_1", BOLD_SENSITIVE) if in_S[x] else ("c_3", BOLD_OTHER)
         symbol, stroke = kept if x == y else ("c_2", style.DOTTED)
-        arrows.append(style.Arrow(0, labels[x], labels[y], stroke, f"${symbol}$" if x == y else ""))
+        arrows.append(Arrow(0, labels[x], labels[y], stroke, f"${symbol}$" if x == y else ""))
         dotted = "" if x == y else " (dotted)"
         words[symbol] = f"${symbol}$ = {Q[x, y]:.3f}{dotted}"
     columns = _column(VALUES, labels, in_S), _column(REPORTS, labels, in_S)
-    return style.arrow_diagram(
-        columns, arrows, " · ".join(words[symbol] for symbol in sorted(words))
-    )
+    return arrow_diagram(columns, arrows, " · ".join(words[symbol] for symbol in sorted(words)))
 
 
 def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
@@ -124,7 +144,7 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
             color = style.SENSITIVE if place < s else style.OTHER
             symbols = ("$d_1$", "θ") if place < s else ("0", r"$1\!-\!d_2$")
             _draw_cell(ax, (place, top - 1), float(mine), color, str(int(mine)))
-            style.draw_arrow(ax, (place + 0.5, top - 1), (place + 0.5, top - 1.7), style.DOTTED)
+            draw_arrow(ax, (place + 0.5, top - 1), (place + 0.5, top - 1.7), style.DOTTED)
             _draw_cell(ax, (place, top - 2.7), probability, color, symbols[int(mine)])
             if symbols[int(mine)] != "0":
                 style.write(ax, (place + 0.5, top - 3.0), f"{probability:.3f}".removeprefix("0"))
@@ -166,21 +186,21 @@ def overview(user: PersonalizedMechanism) -> Axes:
         for of_shielded, of_free in (("sensitive", "others"), ("protected", "revealing"))
     )
     columns = (
-        style.Column(common_to_all, "personal data"),
-        style.Column(middle, "intermediate", secret),
-        style.Column(outer, "reports", secret),
+        Column(common_to_all, "personal data"),
+        Column(middle, "intermediate", secret),
+        Column(outer, "reports", secret),
     )
-    arrows = [style.Arrow(0, x, secret.get(x, x), SECRET if x in secret else SAME) for x in values]
+    arrows = [Arrow(0, x, secret.get(x, x), SECRET if x in secret else SAME) for x in values]
     for row, column in np.argwhere(common.transition_matrix() > 0):
         if labels[row] not in secret:
-            own = style.BOLD_SENSITIVE if labels[row] in shielded else style.BOLD_OTHER
+            own = BOLD_SENSITIVE if labels[row] in shielded else BOLD_OTHER
             stroke = own if row == column else style.DOTTED
-            arrows.append(style.Arrow(1, labels[row], labels[column], stroke))
+            arrows.append(Arrow(1, labels[row], labels[column], stroke))
     words = (
         "dash-dotted: her secret, to a bot · thin: unchanged\n"
         "thick: kept · dotted: another report · grey: never sent by her"
     )
-    return style.arrow_diagram(columns, arrows, words)
+    return arrow_diagram(columns, arrows, words)
 
 
 def matrix_diagram(mechanisms: Mapping[str, Mechanism]) -> NDArray[Any]:
@@ -241,11 +261,9 @@ def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> 
     grid.set_height_ratios((len(middle), k))
     panels[0].set_axis_off()
     above, left, product = panels[1:]
-    style.draw_matrix(
-        above, parts.postprocessing, (parts.protected, in_P), (middle, outputs), top=True
-    )
-    style.draw_matrix(left, parts.uldp, (in_S, parts.protected), (inputs, middle), top=True)
-    style.draw_matrix(product, matrix, (in_S, in_P), (inputs, outputs), top=True)
+    draw_matrix(above, parts.postprocessing, (parts.protected, in_P), (middle, outputs), top=True)
+    draw_matrix(left, parts.uldp, (in_S, parts.protected), (inputs, middle), top=True)
+    draw_matrix(product, matrix, (in_S, in_P), (inputs, outputs), top=True)
     names = "who mixes reports up", "ULDP mechanism", "one-sided mechanism"
     for ax, name in zip(panels[1:], names, strict=True):
         ax.set_title(name)
@@ -305,16 +323,14 @@ def _draw_mechanism(ax: Axes, mechanism: Mechanism) -> None:
     supported = ["\n".join(names[held == 1]) or "∅" for held in reports]
     marked = np.arange(rows.size) < mechanism.sensitive.size, mechanism.protected[columns]
     Q = mechanism.transition_matrix()[np.ix_(rows, columns)]
-    style.draw_matrix(ax, Q, marked, (names[rows].tolist(), supported))
+    draw_matrix(ax, Q, marked, (names[rows].tolist(), supported))
 
 
-def _column(
-    parts: tuple[str, str], labels: Iterable[str], first: NDArray[np.bool_]
-) -> style.Column:
+def _column(parts: tuple[str, str], labels: Iterable[str], first: NDArray[np.bool_]) -> Column:
     """Return a set as its two classes, of which `first` marks the one drawn above."""
     names = np.array(list(labels))
     classes = zip(parts, (style.SENSITIVE, style.OTHER), (names[first], names[~first]), strict=True)
-    return style.Column({part: (color, members.tolist()) for part, color, members in classes})
+    return Column({part: (color, members.tolist()) for part, color, members in classes})
 
 
 def _draw_cell(ax: Axes, corner: tuple[float, float], filled: float, color: str, text: str) -> None:
@@ -322,3 +338,116 @@ def _draw_cell(ax: Axes, corner: tuple[float, float], filled: float, color: str,
     ax.add_patch(Rectangle(corner, 1, filled, facecolor=style.TINT[color], edgecolor="none"))
     ax.add_patch(Rectangle(corner, 1, 1, facecolor="none", edgecolor=color))
     style.write(ax, (corner[0] + 0.5, corner[1] + 0.5), text)
+
+
+def draw_matrix(
+    ax: Axes,
+    matrix: NDArray[Any],
+    marked: Sequence[NDArray[np.bool_]],
+    names: Sequence[list[str]],
+    *,
+    top: bool = False,
+) -> None:
+    """Draw a matrix with its entries; marked columns are blue, the others orange, zeros blank.
+
+    The larger an entry, the stronger its colour.
+
+    Lines separate the marked rows and columns, which come first, from the others. The names of
+    columns stand below, or at the top.
+    """
+    rows, columns = marked
+    values = matrix.astype(float)
+    ax.grid(visible=False)
+    for (row, column), entry in np.ndenumerate(matrix):
+        if entry > 0:
+            color = style.SENSITIVE if columns[column] else style.OTHER
+            look: style.Look = {"color": color, "alpha": 0.12 + 0.3 * values[row, column]}
+            ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, linewidth=0, **look))
+            text = f"{entry:.2f}".removeprefix("0") if isinstance(entry, float) else str(entry)
+            ax.text(column, row, text, ha="center", va="center")
+    ax.set(xlim=(-0.5, columns.size - 0.5), ylim=(rows.size - 0.5, -0.5))
+    ax.axhline(rows.sum() - 0.5, color=style.INK, linewidth=1)
+    ax.axvline(columns.sum() - 0.5, color=style.INK, linewidth=1)
+    ax.set_yticks(range(rows.size), names[0])
+    ax.set_xticks(range(columns.size), names[1])
+    ax.tick_params(length=0, labeltop=top, labelbottom=not top)
+    for labels, chosen in ((ax.get_yticklabels(), rows), (ax.get_xticklabels(), columns)):
+        for label, is_marked in zip(labels, chosen, strict=True):
+            label.set_color(style.SENSITIVE if is_marked else style.OTHER)
+
+
+def arrow_diagram(
+    columns: Sequence[Column],
+    arrows: Iterable[Arrow],
+    words: str,
+) -> Axes:
+    """Draw sets as columns of labels, arrows between neighbours, and a note above.
+
+    The names of classes stand beside the outer columns and above the classes of the others.
+    """
+    rows = max(sum(len(names) for _, names in c.classes.values()) for c in columns)
+    ax = style.one_axes(0.5 * rows + 1.6)
+    ax.set_axis_off()
+    half = 0.25 * len(columns)
+    places = []
+    for index, column in enumerate(columns):
+        side = -1 if index == 0 else int(index == len(columns) - 1)
+        places.append(_draw_column(ax, _SPACING * index, column, side, half))
+    for arrow in arrows:
+        left, start = places[arrow.column][arrow.start]
+        right, end = places[arrow.column + 1][arrow.end]
+        draw_arrow(ax, (left + half + 0.05, start), (right - half - 0.05, end), arrow.stroke)
+        if arrow.text:
+            middle = (left + right) / 2, (start + end) / 2
+            style.write(
+                ax,
+                middle,
+                arrow.text,
+                arrow.stroke["color"],
+                size=12,
+                bbox=style.WHITE | {"alpha": 1},
+            )
+    lowest = min(height for column in places for _, height in column.values())
+    top = 1.3 if any(column.title for column in columns) else 0.5
+    margin = 0.58 * len(columns)
+    ends = -margin, _SPACING * (len(columns) - 1) + margin
+    ax.set(xlim=ends, ylim=(lowest - 0.5, top))
+    style.note(ax, words)
+    return ax
+
+
+def draw_arrow(
+    ax: Axes, start: tuple[float, float], end: tuple[float, float], stroke: style.Look
+) -> None:
+    """Draw an arrow between two places."""
+    head: style.Look = {"arrowstyle": "-|>", "mutation_scale": 10, "shrinkA": 0, "shrinkB": 0}
+    ax.add_patch(FancyArrowPatch(start, end, **head, **stroke))
+
+
+def _draw_column(
+    ax: Axes, x: float, column: Column, side: int, half: float
+) -> dict[str, tuple[float, float]]:
+    """Draw a set as its classes, one below the other; return the places of its labels."""
+    if column.title:
+        style.write(ax, (x, 1.1), column.title)
+    places: dict[str, tuple[float, float]] = {}
+    top = 0.0
+    for name, (color, labels) in column.classes.items():
+        if not labels:
+            continue
+        bottom = top - len(labels) + 1
+        frame = FancyBboxPatch((x - half, bottom - 0.35), 2 * half, top - bottom + 0.7)
+        frame.set(
+            boxstyle="round,pad=0,rounding_size=0.15", facecolor=style.TINT[color], edgecolor=color
+        )
+        ax.add_patch(frame)
+        beside = (x + (half + 0.15) * side, (top + bottom) / 2) if side else (x, top + 0.55)
+        align = {-1: "right", 0: "center", 1: "left"}[side]
+        style.write(ax, beside, name, color, ha=align)
+        for row, label in enumerate(labels):
+            places[label] = x, top - row
+            style.write(
+                ax, places[label], label, style.MUTED if label in column.faded else style.INK
+            )
+        top = bottom - 1 - _GAP
+    return places

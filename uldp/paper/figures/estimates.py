@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -168,9 +169,14 @@ def maps(
     axes = style.make_axes(len(panels), height, columns, narrow=narrow)
     highest = max(values.max() for values in shares.values())
     norm = LogNorm(lowest, highest) if lowest else PowerNorm(0.5, vmin=0, vmax=highest)
+    (south, north), (west, east) = grid.latitude, grid.longitude
+    aspect = 1 / math.cos(math.radians((south + north) / 2))
+    placed: Look = {"origin": "lower", "extent": (west, east, south, north), "aspect": aspect}
     for ax, (title, values) in zip(axes, shares.items(), strict=True):
-        shown = values.clip(lowest or 0)
-        image = style.draw_map(ax, shown, grid, style.RAMP, norm)
+        shown = values.clip(lowest or 0).reshape(grid.shape)
+        image = ax.imshow(shown, style.RAMP, norm, interpolation="none", **placed)
+        ax.grid(visible=False)
+        ax.set(xticks=(), yticks=())
         if outlined:
             marks: Look = {"facecolor": "none", "edgecolor": style.SENSITIVE, "linewidth": 1}
             ax.add_collection(PatchCollection(_cells(grid, grid.hospital_cells), **marks))

@@ -1,4 +1,4 @@
-"""The kit that the figures are made with: colours, type, panels, axes, names and the arrow diagram.
+"""The kit that the figures are made with: colours, type, panels, axes and names.
 
 Importing it sets Matplotlib's defaults to the book's look, with the font that lies beside it, so
 that a text is as long on every computer. Blue is what is sensitive and orange what is not, and
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
@@ -25,14 +25,12 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
 from uldp._numerics import checks
-from uldp.paper.datasets import GridHistogram
 from uldp.paper.figures import svg
 
 __all__ = ["DOTS", "STROKES", "STYLES", "Curve", "Look", "checked", "curves", "make_axes"]
@@ -155,6 +153,7 @@ DOTS: Look = LINE_AND_DOTS | {"linestyle": ""}
 """How data look, for the `kinds` of `curves`."""
 
 NO_PRIVACY = "no privacy"
+DOTTED: Look = {"color": MUTED, "linewidth": 1.0, "linestyle": ":"}
 LEVEL: Look = {"color": MUTED, "linewidth": 0.9, "zorder": 1}
 
 
@@ -577,150 +576,8 @@ def name_axes(axes: Sequence[Axes] | NDArray[Any], xlabel: str, ylabel: str) -> 
     figure.arrange(WIDE, figure.get_figheight(), figure.columns)
 
 
-def draw_map(ax: Axes, values: NDArray[Any], grid: GridHistogram, colors: Any, norm: Any) -> Any:
-    """Draw values of the cells of a grid at their places; return the image."""
-    (south, north) = grid.latitude
-    (west, east) = grid.longitude
-    aspect = 1 / math.cos(math.radians((south + north) / 2))
-    ax.grid(visible=False)
-    ax.set(xticks=(), yticks=())
-    sides = west, east, south, north
-    shown = values.reshape(grid.shape)
-    placed: Look = {"origin": "lower", "extent": sides, "aspect": aspect}
-    return ax.imshow(shown, colors, norm, interpolation="none", **placed)
-
-
-def draw_matrix(
-    ax: Axes,
-    matrix: NDArray[Any],
-    marked: Sequence[NDArray[np.bool_]],
-    names: Sequence[list[str]],
-    *,
-    top: bool = False,
-) -> None:
-    """Draw a matrix with its entries; marked columns are blue, the others orange, zeros blank.
-
-    The larger an entry, the stronger its colour.
-
-    Lines separate the marked rows and columns, which come first, from the others. The names of
-    columns stand below, or at the top.
-    """
-    rows, columns = marked
-    values = matrix.astype(float)
-    ax.grid(visible=False)
-    for (row, column), entry in np.ndenumerate(matrix):
-        if entry > 0:
-            color = SENSITIVE if columns[column] else OTHER
-            look: Look = {"color": color, "alpha": 0.12 + 0.3 * values[row, column]}
-            ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, linewidth=0, **look))
-            text = f"{entry:.2f}".removeprefix("0") if isinstance(entry, float) else str(entry)
-            ax.text(column, row, text, ha="center", va="center")
-    ax.set(xlim=(-0.5, columns.size - 0.5), ylim=(rows.size - 0.5, -0.5))
-    ax.axhline(rows.sum() - 0.5, color=INK, linewidth=1)
-    ax.axvline(columns.sum() - 0.5, color=INK, linewidth=1)
-    ax.set_yticks(range(rows.size), names[0])
-    ax.set_xticks(range(columns.size), names[1])
-    ax.tick_params(length=0, labeltop=top, labelbottom=not top)
-    for labels, chosen in ((ax.get_yticklabels(), rows), (ax.get_xticklabels(), columns)):
-        for label, is_marked in zip(labels, chosen, strict=True):
-            label.set_color(SENSITIVE if is_marked else OTHER)
-
-
-BOLD_SENSITIVE: Look = {"color": SENSITIVE, "linewidth": 2.2, "linestyle": "-"}
-BOLD_OTHER: Look = {"color": OTHER, "linewidth": 2.2, "linestyle": "-"}
-DOTTED: Look = {"color": MUTED, "linewidth": 1.0, "linestyle": ":"}
-
-
-class Column(NamedTuple):
-    """A set, drawn as its classes: their colours and labels by name. Faded labels are grey."""
-
-    classes: Mapping[str, tuple[str, Sequence[str]]]
-    title: str = ""
-    faded: Collection[str] = ()
-
-
-class Arrow(NamedTuple):
-    """An arrow from a label in one column to a label in the next, with a text on it."""
-
-    column: int
-    start: str
-    end: str
-    stroke: Look
-    text: str = ""
-
-
-def arrow_diagram(
-    columns: Sequence[Column],
-    arrows: Iterable[Arrow],
-    words: str,
-) -> Axes:
-    """Draw sets as columns of labels, arrows between neighbours, and a note above.
-
-    The names of classes stand beside the outer columns and above the classes of the others.
-    """
-    rows = max(sum(len(names) for _, names in c.classes.values()) for c in columns)
-    ax = one_axes(0.5 * rows + 1.6)
-    ax.set_axis_off()
-    half = 0.25 * len(columns)
-    places = []
-    for index, column in enumerate(columns):
-        side = -1 if index == 0 else int(index == len(columns) - 1)
-        places.append(_draw_column(ax, _SPACING * index, column, side, half))
-    for arrow in arrows:
-        left, start = places[arrow.column][arrow.start]
-        right, end = places[arrow.column + 1][arrow.end]
-        draw_arrow(ax, (left + half + 0.05, start), (right - half - 0.05, end), arrow.stroke)
-        if arrow.text:
-            middle = (left + right) / 2, (start + end) / 2
-            write(ax, middle, arrow.text, arrow.stroke["color"], size=12, bbox=WHITE | {"alpha": 1})
-    lowest = min(height for column in places for _, height in column.values())
-    top = 1.3 if any(column.title for column in columns) else 0.5
-    margin = 0.58 * len(columns)
-    ends = -margin, _SPACING * (len(columns) - 1) + margin
-    ax.set(xlim=ends, ylim=(lowest - 0.5, top))
-    note(ax, words)
-    return ax
-
-
-def draw_arrow(
-    ax: Axes, start: tuple[float, float], end: tuple[float, float], stroke: Look
-) -> None:
-    """Draw an arrow between two places."""
-    head: Look = {"arrowstyle": "-|>", "mutation_scale": 10, "shrinkA": 0, "shrinkB": 0}
-    ax.add_patch(FancyArrowPatch(start, end, **head, **stroke))
-
-
 def write(
     ax: Axes, place: tuple[float, float], text: str, color: str = INK, **options: Any
 ) -> None:
     """Write a text, by default centred at its place."""
     ax.text(*place, text, color=color, **{"ha": "center", "va": "center", **options})
-
-
-_SPACING = 3.2
-_GAP = 0.7
-
-
-def _draw_column(
-    ax: Axes, x: float, column: Column, side: int, half: float
-) -> dict[str, tuple[float, float]]:
-    """Draw a set as its classes, one below the other; return the places of its labels."""
-    if column.title:
-        write(ax, (x, 1.1), column.title)
-    places: dict[str, tuple[float, float]] = {}
-    top = 0.0
-    for name, (color, labels) in column.classes.items():
-        if not labels:
-            continue
-        bottom = top - len(labels) + 1
-        frame = FancyBboxPatch((x - half, bottom - 0.35), 2 * half, top - bottom + 0.7)
-        frame.set(boxstyle="round,pad=0,rounding_size=0.15", facecolor=TINT[color], edgecolor=color)
-        ax.add_patch(frame)
-        beside = (x + (half + 0.15) * side, (top + bottom) / 2) if side else (x, top + 0.55)
-        align = {-1: "right", 0: "center", 1: "left"}[side]
-        write(ax, beside, name, color, ha=align)
-        for row, label in enumerate(labels):
-            places[label] = x, top - row
-            write(ax, places[label], label, MUTED if label in column.faded else INK)
-        top = bottom - 1 - _GAP
-    return places
