@@ -7,6 +7,9 @@
 // longer than another one, ties counted by half. 0.5 tells nothing. The error is that of the rank
 // sum if the two have the same law, sqrt((a + b + 1)/(12 a b)).
 
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
 import { parseSurvey } from "../client/uldp.mjs";
 
 const CALLS = Number(process.argv[2] ?? 400_000);
@@ -64,7 +67,10 @@ function auc(others, sensitive) {
 
 const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1] / 1000;
 
-console.log(`# node benchmarks/client_timing.mjs, Node ${process.version}, times in µs`);
+const [, version] = readFileSync(new URL("../CITATION.cff", import.meta.url), "utf8").match(/^version: (.+)$/m);
+const git = (...words) => execFileSync("git", words, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
+const commit = git("rev-parse", "--short", "HEAD") + (git("status", "--porcelain", "../client") ? ", changed" : "");
+console.log(`# node benchmarks/client_timing.mjs, Node ${process.version}, times in µs, uldp ${version}; commit ${commit}`);
 console.log("question,calls,auc,error,median of others,median of sensitive");
 for (const { name } of questions) {
   durations(name, WARM_UP);

@@ -21,6 +21,7 @@ import numpy as np
 from speed import circumstances
 
 from uldp import Domain, UtilityOptimizedHadamard
+from uldp.paper.experiments.runs import commit
 from uldp.survey.wire import wire_dtype
 
 RESULTS = Path(__file__).parent / "results" / "hadamard.csv"
@@ -74,7 +75,7 @@ def main() -> int:
     rows = [row for s in (SIZES[:2] if quick else SIZES) for row in rows_of(s)]
     _, machine, versions, _ = circumstances()
     lines = [
-        "# python benchmarks/hadamard.py",
+        f"# python benchmarks/hadamard.py; {commit()}",
         f"# {machine}",
         f"# {', '.join(versions.split(', ')[:2])}",
         f"# load average {os.getloadavg()[0]:.1f}; epsilon = {EPSILON}; medians of {RUNS} runs",

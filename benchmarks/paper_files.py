@@ -28,6 +28,7 @@ from uldp.__main__ import main as uldp
 from uldp.paper import datasets
 from uldp.paper.datasets import GridHistogram, Histogram, paper_files
 from uldp.paper.experiments import FIGURES
+from uldp.paper.experiments.runs import commit
 
 HERE = Path(__file__).parent
 FULL, QUICK = (10**5, 10**6), (3_000,)
@@ -187,7 +188,8 @@ def main() -> int:
     if not chosen.quick:
         _, machine, versions, _ = circumstances()
         load = f"CPU seconds; load average {min(loads):.1f} to {max(loads):.1f}"
-        header = [f"python benchmarks/paper_files.py, {date.today()}", machine, versions, load]
+        command = f"python benchmarks/paper_files.py, {date.today()}; {commit()}"
+        header = [command, machine, versions, load]
         with (HERE / "results" / "paper_files.csv").open("w", newline="") as file:
             file.writelines(f"# {line}\n" for line in header)
             csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])

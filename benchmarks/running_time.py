@@ -31,6 +31,7 @@ from uldp._numerics.chunks import chunks
 from uldp._numerics.packed import PackedSets
 from uldp.likelihood import em, log_likelihood, maximum_likelihood
 from uldp.paper.datasets import census
+from uldp.paper.experiments.runs import commit
 
 HERE = Path(__file__).parent
 FAMILIES: dict[str, type[Mechanism]] = {
@@ -354,7 +355,7 @@ def main() -> int:
         load = f"load average {min(loads):.1f} to {max(loads):.1f}"
         load = f"CPU seconds with one thread, {cores} on the clock; {load}"
         command = " ".join(["python benchmarks/running_time.py", *sys.argv[1:]])
-        header = [f"{command}, {date.today()}", machine, versions, load]
+        header = [f"{command}, {date.today()}; {commit()}", machine, versions, load]
         name = "running_time_em.csv" if chosen.em else "running_time.csv"
         with (HERE / "results" / name).open("w", newline="") as file:
             file.writelines(f"# {line}\n" for line in header)

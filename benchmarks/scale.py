@@ -30,6 +30,7 @@ from speed import circumstances
 
 from uldp import Mechanism, Survey, Tallies, Tally, UtilityOptimizedRappor, UtilityOptimizedRR
 from uldp.paper.datasets import census
+from uldp.paper.experiments.runs import commit
 from uldp.survey.parquet import tally_files, write_reports
 
 HERE = Path(__file__).parent
@@ -314,7 +315,7 @@ def main() -> int:
         versions = ", ".join(f"{package}=={version(package)}" for package in packages)
         load = f"load average {min(loads):.1f} to {max(loads):.1f}, other work included"
         about = f"medians of {RUNS} runs; files read from the system's cache"
-        header = ["python benchmarks/scale.py", machine, versions, load, about]
+        header = [f"python benchmarks/scale.py; {commit()}", machine, versions, load, about]
         with (HERE / "results" / "scale.csv").open("w", newline="") as file:
             file.writelines(f"# {line}\n" for line in header)
             csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])

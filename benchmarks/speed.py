@@ -19,6 +19,7 @@ import numpy as np
 
 from uldp import Domain, Mechanism, RandomizedResponse, Rappor, UtilityOptimizedRappor
 from uldp.paper.datasets import census
+from uldp.paper.experiments.runs import commit
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "others-requirements.txt"
@@ -132,13 +133,13 @@ def peak_memory() -> float:
 
 
 def circumstances() -> list[str]:
-    """Return what the numbers depend on: the command, the processor, the versions."""
+    """Return what the numbers depend on: the command and commit, processor, versions."""
     cpu = Path("/proc/cpuinfo")
     info = cpu.read_text() if cpu.exists() else f"model name: {platform.processor()}"
     models = [line.split(": ")[1] for line in info.splitlines() if line.startswith("model name")]
     pins = [line for line in REQUIREMENTS.read_text().splitlines() if "ldp" in line]
     return [
-        "python benchmarks/speed.py",
+        f"python benchmarks/speed.py; {commit()}",
         f"{len(models)} x {models[0]}; Python {platform.python_version()}",
         ", ".join([f"uldp=={version('uldp')}", f"numpy=={np.__version__}", *pins]),
         f"k = {K}, s = {S}, n = {FULL_SIZE:,}, epsilon = ln {K}, values with census frequencies",

@@ -362,6 +362,29 @@ def test_the_stored_tables_are_written_as_they_were_read(tmp_path, name):
     assert (tmp_path / "again.csv").read_text(encoding="utf-8") == stored
 
 
+@pytest.mark.parametrize("folder", [RESULTS, RESULTS.parent / "benchmarks" / "results"])
+def test_the_heads_of_stored_tables_name_version_and_commit(folder):
+    for path in folder.glob("*.csv"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        head = "\n".join(line for line in lines if line.startswith("#"))
+        assert re.search(r"uldp(==| )\d+\.\d+\.\d", head), path
+        assert re.search(r"commits? [0-9a-f]{7,}\b", head), path
+
+
+def test_a_head_says_of_which_commit_the_code_is_and_whether_it_was_changed(tmp_path, monkeypatch):
+    code = tmp_path / "uldp" / "paper" / "experiments" / "runs.py"
+    code.parent.mkdir(parents=True)
+    code.touch()
+    monkeypatch.setattr(runs_module, "__file__", str(code))
+    assert runs_module.commit() == "not a clone"
+    who = ["-c", "user.name=a", "-c", "user.email=a"]
+    for words in (["init"], ["add", "."], [*who, "commit", "-m", "first"]):
+        subprocess.run(["git", *words], cwd=tmp_path, capture_output=True, check=True)
+    assert re.fullmatch("commit [0-9a-f]{7,}", runs_module.commit())
+    code.write_text("1", encoding="utf-8")
+    assert re.fullmatch("commit [0-9a-f]{7,}, changed", runs_module.commit())
+
+
 def test_columns_have_their_types_whatever_they_hold(tmp_path):
     """Text may look like a number or like a missing one, and ε = ln k keeps all its digits."""
     for data in ("007", "None"):
@@ -395,6 +418,7 @@ def test_quick_runs_of_all_figures(tmp_path):
         header = (tmp_path / f"{name}.csv").read_text().splitlines()
         assert header[0] == f"# python -m uldp reproduce {name} --quick --seed 2019"
         assert header[1].startswith(f"# uldp {uldp.__version__}, NumPy {np.__version__}")
+        assert header[1].endswith(f"; {runs_module.commit()}")
         assert header[2].startswith("# census: Census-Income (KDD), UCI")
         rows = read_table(tmp_path / f"{name}.csv")
         for mechanism in PAPER:

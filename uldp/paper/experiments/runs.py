@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -91,12 +92,24 @@ def reproduce(
         about = DRAWN[settings.sampling], *points[0].kind.about, ABOUT_LIKELIHOOD
     header = (
         settings.command(FIGURES[figure]),
-        f"uldp {VERSION}, NumPy {np.__version__}, SciPy {scipy.__version__}",
+        f"uldp {VERSION}, NumPy {np.__version__}, SciPy {scipy.__version__}; {commit()}",
         *(f"{name}: {source}" for name, source in sources.items()),
         *about,
     )
     write_table(path, table, header)
     return path
+
+
+def commit() -> str:
+    """Return the commit of this code and whether it was changed since, or that it is no clone."""
+    root = Path(__file__).parents[3]
+    if not (root / ".git").exists():
+        return "not a clone"
+    head, changed = (
+        subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+        for words in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "uldp"))
+    )
+    return f"commit {head.stdout.strip() or 'unknown'}{', changed' if changed.stdout else ''}"
 
 
 def run(points: Sequence[Point], record: Path, seed: int, jobs: int = 1) -> DataFrame:
