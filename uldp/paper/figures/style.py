@@ -24,6 +24,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
@@ -215,13 +216,19 @@ class Picture(Figure):
         publish_display_data({"image/svg+xml": self.svg()})
 
     def draw(self, renderer: RendererBase) -> None:
-        """Lay the panels out, move the names apart, and draw."""
+        """Lay the panels out, move the names apart, and draw.
+
+        To be saved, a figure is drawn twice: first to be laid out, then without an engine.
+        """
         engine = self.get_layout_engine()
         self._push_names_apart()
         if engine is not None:
             engine.execute(self)
             self._push_names_apart()
-        super().draw(renderer)
+        if self.canvas.is_saving() and isinstance(engine, ConstrainedLayoutEngine):
+            engine.execute(self)
+        else:
+            super().draw(renderer)
 
     def _push_names_apart(self) -> None:
         for ax in self.panels:
