@@ -11,7 +11,6 @@ import sys
 import unicodedata
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Context
@@ -246,10 +245,10 @@ def _tally(given: argparse.Namespace) -> int | None:
         if given.out and given.out.exists() and name != "-" and given.out.samefile(name):
             raise ValueError(f"--out must not be a file that is read, got {str(name)!r}")
     tallies = dict(Tallies(survey))
-    accepted = impossible = 0
-    by_file: dict[str, Counter[wire.Reason]] = {}
+    accepted = refused = impossible = 0
+    refusals: list[str] = []
+    doubts: list[str] = []
     by_digest: dict[bytes, str] = {}
-    doubtful: list[str] = []
     for name, file in _once(given.files):
         digest = sha256()
         with _unpacked(name, file) as data:
@@ -259,29 +258,26 @@ def _tally(given: argparse.Namespace) -> int | None:
             if tally.n:
                 tallies[question] += tally
         accepted += reading.messages
+        refused += reading.refused.total()
         impossible += reading.impossible
-        if reading.refused:
-            by_file[name] = reading.refused
+        for reason, times in reading.refused.most_common():
+            refusals.append(f"{name!r}: {times:,} refused: {reason}")
         equal = by_digest.setdefault(digest.digest(), name)
         pieces = reading.messages + reading.refused.total()
         if not pieces:
-            doubtful.append(f"{name!r} is empty")
+            doubts.append(f"{name!r} is empty")
         elif equal != name and pieces > 1:
-            doubtful.append(f"{name!r} equals {equal!r}: both are counted")
+            doubts.append(f"{name!r} equals {equal!r}: both are counted")
     print(f"{accepted:,} messages accepted", file=sys.stderr)
-    for name, reasons in [*by_file.items()][:MOST_NAMED]:
-        for reason, times in reasons.most_common():
-            print(f"{name!r}: {times:,} refused: {reason}", file=sys.stderr)
-    more = sum(map(Counter.total, [*by_file.values()][MOST_NAMED:]))
-    if more:
-        print(f"{len(by_file) - MOST_NAMED:,} more files: {more:,} refused", file=sys.stderr)
-    for doubt in doubtful[:MOST_NAMED]:
-        print(doubt, file=sys.stderr)
-    if len(doubtful) > MOST_NAMED:
-        print(f"{len(doubtful) - MOST_NAMED:,} more files are empty or equal", file=sys.stderr)
+    for lines in (refusals, doubts):
+        for line in lines[:MOST_NAMED]:
+            print(line, file=sys.stderr)
+        if len(lines) > MOST_NAMED:
+            print(f"and {len(lines) - MOST_NAMED:,} more such lines", file=sys.stderr)
+    if len(refusals) > MOST_NAMED:
+        print(f"{refused:,} messages refused in all", file=sys.stderr)
     if impossible:
         print(f"{impossible:,} impossible reports left out", file=sys.stderr)
-    refused = sum(map(Counter.total, by_file.values()))
     nothing = not any(tally.n for tally in tallies.values())
     if nothing or refused + impossible > most * (accepted + refused):
         why = "no report was accepted" if nothing else f"more than {most:.2%} was refused"

@@ -39,8 +39,6 @@ class Plan:
         How many users answer each survey.
     keeps : {"nothing", "first"}
         What the device keeps between the surveys (see `uldp.survey.repetition.KEEPS`).
-    total : float
-        The level over all sequences of answers, `reports` times the mechanism's ε.
     loss : float
         The worst-case MSE of the estimate of each survey.
     revealed : float
@@ -53,7 +51,6 @@ class Plan:
     reports: int
     users: int
     keeps: Keep
-    total: float
     loss: float
     revealed: float
 
@@ -141,7 +138,6 @@ def plans_for_rounds(
                     reports=reports,
                     users=users,
                     keeps="first" if once else "nothing",
-                    total=level,
                     loss=worst,
                     revealed=shown,
                 )
