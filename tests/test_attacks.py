@@ -185,21 +185,6 @@ def test_forgers_of_the_lower_side_count():
         attacks.users_for_margin(mechanism, p, [0, 1], 0.01, 0.1)
 
 
-TAGGED = TaggedDomain(uldp.Domain(4, sensitive=[1]), ["home", "work"])
-
-
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_reports_of_a_personalized_mechanism_by_enumeration(name):
-    common = MECHANISMS[name](TAGGED, 1.0)
-    rows = decoded(common)
-    extremes = np.stack([rows.min(axis=0), rows.max(axis=0)], axis=1)
-    np.testing.assert_allclose(attacks.influence(common), extremes, atol=1e-9)
-    for targets in ([0], [2, 3], [0, 1, 4]):
-        labels = [TAGGED.labels[target] for target in targets]
-        lifted = row(common, attacks.worst_report(common, labels))[targets].sum()
-        assert lifted == pytest.approx(rows[:, targets].sum(axis=1).max(), rel=1e-9)
-
-
 def test_whole_number_labels_behind_tags_are_labels():
     """Never indices: of the value 1 the index is 0."""
     tagged = TaggedDomain(uldp.Domain([1, 2, 3], sensitive=[1]), ["home"])
@@ -213,24 +198,6 @@ def test_whole_number_labels_behind_tags_are_labels():
         attacks.worst_report(common, [0])
     tally = common.simulate([40, 30, 20, 10], 1)
     assert uldp.inference.total(tally, [1, 3]) == uldp.inference.total(tally, ["1", "3"])
-
-
-def test_targets_by_labels_are_those_of_the_values():
-    """Of bots, too."""
-    named, fair = uldp.Domain(["a", "b", "c"], sensitive=["b"]), np.full(3, 1 / 3)
-    for domain, targets in ((named, ["c", "b"]), (uldp.Domain([7, 5, 9], sensitive=[5]), [9, 5])):
-        urr = uldp.UtilityOptimizedRR(domain, 1.0)
-        same = uldp.UtilityOptimizedRR(uldp.Domain(3, sensitive=[1]), 1.0)
-        assert attacks.worst_report(urr, targets) == attacks.worst_report(same, [1, 2])
-        gains = [attacks.gain(m, fair, t, 0.1) for m, t in ((urr, targets), (same, [1, 2]))]
-        assert gains[0] == gains[1]
-        users = [
-            attacks.users_for_margin(m, fair, t, 0.9, 0.01)
-            for m, t in ((urr, targets), (same, [1, 2]))
-        ]
-        assert users[0] == users[1]
-    common = uldp.UtilityOptimizedRR(TaggedDomain(named, ["home"]), 1.0)
-    assert attacks.worst_report(common, ["⊥home"]) == attacks.worst_report(common, [3]) == 3
 
 
 def test_a_set_holds_its_targets_alone():

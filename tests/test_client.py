@@ -105,27 +105,9 @@ def test_what_the_module_exports_is_typed():
     assert all(line in types for line in exported)
 
 
-@pytest.mark.parametrize(
-    ("text", "digest"),
-    [
-        (b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        (b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-        (
-            b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
-        ),
-        (b"a" * 1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
-    ],
-    ids=["nothing", "abc", "two blocks", "a million"],
-)
-def test_known_answers_of_sha256(text, digest):
-    """Those of FIPS 180-4."""
-    assert ask("digests", [text.hex()]) == [digest]
-
-
 def test_sha256_of_every_length():
     rng = np.random.default_rng(1)
-    texts = [rng.bytes(length) for length in range(300)]
+    texts = [rng.bytes(length) for length in (*range(300), 1_000_000)]
     expected = [hashlib.sha256(text).hexdigest() for text in texts]
     assert ask("digests", [text.hex() for text in texts]) == expected
 
@@ -509,35 +491,6 @@ def test_the_law_of_every_device_is_the_matrix():
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=0, err_msg=name)
 
 
-def test_a_theta_is_the_same_law_in_both_readers():
-    """Also next to the paper's, whose number is a θ like others."""
-    law = {"labels": 3, "sensitive": [1], "mechanism": "uRAP"}
-    asked = []
-    for epsilon in [*np.geomspace(1e-9, 73, 200), *range(1, 74)]:
-        theta = float(1 / (1 + np.exp(-epsilon / 2)))
-        for one in (theta, np.nextafter(theta, 0), np.nextafter(theta, 1)):
-            if one < 1:
-                asked.append({**law, "epsilon": float(epsilon), "theta": float(one)})
-    text = json.dumps(
-        {
-            **{"uldp": 2, "id": "θ"},
-            "questions": [{**one, "name": f"{i}"} for i, one in enumerate(asked)],
-        }
-    )
-    (found,) = ask("facts", [text])
-    mechanisms = Survey.from_json(text).questions.values()
-    for one, mechanism in zip(found["questions"], mechanisms, strict=True):
-        x, z = mechanism.sensitive[0], mechanism.nonsensitive[0]
-        decoder, decisions = mechanism.decoder, one["decisions"]
-        expected = [
-            *(decoder.true_support[x], decoder.not_true_support[x]),
-            *(decoder.false_support[x], decoder.not_false_support[x]),
-            *(decoder.true_support[z], decoder.not_true_support[z]),
-        ]
-        pairs = [*decisions["own"], *decisions["other"], *decisions["shown"]]
-        np.testing.assert_allclose(pairs, expected, rtol=1e-12, err_msg=repr(mechanism))
-
-
 def test_a_device_makes_the_same_choices_whatever_the_value():
     """As many, of the same kinds, with the same probabilities, in the same order."""
     for _, leaves in enumerated().values():
@@ -629,9 +582,6 @@ def test_without_the_random_bits_of_the_system_there_is_no_message(name):
 MILLION = Survey(
     "a million",
     {
-        "RR": uldp.RandomizedResponse(uldp.Domain(5), 1.0),
-        "uRR": uldp.UtilityOptimizedRR(uldp.Domain(5, [1, 2]), 1.0),
-        "RAPPOR": uldp.Rappor(uldp.Domain(5), 1.0),
         "uRAP": uldp.UtilityOptimizedRappor(uldp.Domain(5, [0, 3]), 1.0, 0.3),
         "uBD": uldp.UtilityOptimizedBlockDesign(
             uldp.Domain(6, range(4)), 1.0, {1: 0.2, 2: 0.5, 3: 0.3}
@@ -1381,7 +1331,7 @@ def test_surveys_that_are_too_large_are_refused_before_anything_is_made():
         Survey("s", {"q": uldp.RandomizedResponse(uldp.Domain(MOST + 1), 1.0)})
 
 
-@pytest.mark.parametrize("name", LARGEST)
+@pytest.mark.parametrize("name", ["uRAP", *[one for one in LARGEST if " " in one]])
 def test_the_largest_surveys_are_read_with_little_memory(name):
     """And the paper's largest domain, with nine attributes, is a tenth of them."""
     tracemalloc.start()
@@ -1431,17 +1381,6 @@ def test_refused_messages_of_the_vectors():
     assert found == [{one["reason"]: 1} for one in refused]
 
 
-def test_a_message_without_a_report_is_refused():
-    """Also by a collector who allows many, and only if it is one of the survey."""
-    name = next(iter(PEOPLE.questions))
-    message = bytearray(PEOPLE.message(name, PEOPLE.questions[name].outputs[:0]))
-    foreign = message[:16] + bytes(32) + message[48:]
-    foreign[-4:] = wire.zlib.crc32(bytes(foreign[:-4])).to_bytes(4, "little")
-    content = {"text": PEOPLE.to_json(), "messages": [message.hex(), foreign.hex()]}
-    found = ask("reasons", {**content, "maxReports": 10})
-    assert found == [{"without a report": 1}, {"of another survey": 1}]
-
-
 def test_fuzzed_messages_are_refused_as_python_refuses_them():
     rng, messages = np.random.default_rng(6), []
     for name, mechanism in PEOPLE.questions.items():
@@ -1480,14 +1419,15 @@ WRONG_ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "place"), WRONG_ANSWERS)
-def test_wrong_answers_are_refused_without_being_repeated(answer, place):
-    (refusal,) = ask("refusedAnswers", {"text": PEOPLE.to_json(), "answers": [answer]})
-    assert_named(refusal)
-    assert refusal["message"].startswith(place)
-    for part in ("message", "stack"):
-        assert SECRET not in refusal[part]
-        assert "good" not in refusal[part]
+def test_wrong_answers_are_refused_without_being_repeated():
+    answers = [answer for answer, _ in WRONG_ANSWERS]
+    refusals = ask("refusedAnswers", {"text": PEOPLE.to_json(), "answers": answers})
+    for refusal, (_, place) in zip(refusals, WRONG_ANSWERS, strict=True):
+        assert_named(refusal)
+        assert refusal["message"].startswith(place)
+        for part in ("message", "stack"):
+            assert SECRET not in refusal[part]
+            assert "good" not in refusal[part]
 
 
 def test_wrong_secrets_are_refused_without_being_repeated():
@@ -1562,9 +1502,9 @@ window.done = {{
 </script>"""
 
 
-@pytest.mark.parametrize("survey", [PEOPLE, TAGGED], ids=lambda survey: survey.id)
-def test_python_tallies_what_chromium_sent(browser, survey, tmp_path):
+def test_python_tallies_what_chromium_sent(browser, tmp_path):
     """From a file: both modules as text in one script of a page, as the book has them."""
+    survey = TAGGED
     answers = answers_to(survey)
     client, model = (path.read_text(encoding="utf-8") for path in MODULES)
     content = json.dumps({"text": survey.to_json(), "answers": answers})

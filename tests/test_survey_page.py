@@ -277,7 +277,7 @@ def examples(epsilon: float) -> str:
     return f": a guess of 10% becomes {low}, one of 50% becomes {even}, at most."
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
 def test_each_question_says_what_it_promises(tab, service, epsilon):
     """Of every mechanism, from its law; and the sum for the person."""
     address, handler = service
@@ -320,21 +320,12 @@ def test_each_question_says_what_it_promises(tab, service, epsilon):
     assert tab.locator("#digest").inner_text() == handler.survey.digest
 
 
-MISLEADING = [
-    'yes", "no',
-    "yes＂, ＂no",
-    "yes · no – maybe",
-    "yes. One message makes the odds of a guess at most 1 times as high.",
-]
-
-
-@pytest.mark.parametrize("label", MISLEADING)
-def test_no_label_passes_for_several_answers_or_for_a_promise(tab, service, label):
+def test_no_label_passes_for_several_answers_or_for_a_promise(tab, service):
     """A label is an item of its own, on both pages, and the answers are counted."""
     address, handler = service
+    label = "yes. One message makes the odds of a guess at most 1 times as high."
     answers = uldp.Domain(["yes", "no", label], sensitive=[label])
-    mechanism = uldp.UtilityOptimizedRR(answers, 1.0)
-    handler.survey = Survey("page", {"q": mechanism})
+    handler.survey = Survey("page", {"q": uldp.UtilityOptimizedRR(answers, 1.0)})
     for page in ("example", "notice"):
         tab.goto(f"{address}/{page}.html")
         item = tab.locator("li")
@@ -510,13 +501,13 @@ SIGN_ON = b"<!doctype html><title>Please sign on</title>"
 @pytest.mark.parametrize(
     "foreign",
     [
-        *((status, "notice.html", SIGN_ON) for status in (301, 302, 303, 307, 308)),
+        *((status, "notice.html", SIGN_ON) for status in (302, 307)),
         (200, "", SIGN_ON),
         (200, "", None),
         (200, "", sha256(b"another message").hexdigest().encode()),
         (204, "", b""),
     ],
-    ids=["301", "302", "303", "307", "308", "a sign-on", "an echo", "another digest", "a proxy"],
+    ids=["302", "307", "a sign-on", "an echo", "another digest", "a proxy"],
 )
 def test_only_the_digest_of_a_message_confirms_it(tab, service, foreign):
     """Not what comes from elsewhere, whatever its status: then the message waits."""
@@ -1005,8 +996,7 @@ def test_the_pages_run_no_script_but_their_own(tab, service, page):
     assert text.count("<script") == text.count('<script type="module" src="') == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
 def test_the_pages_are_accessible_and_fit_a_phone(browser, service, scheme, width):
     address, handler = service
     long = uldp.Domain(["x" * 70, "a sentence of many words that goes on and on"], ["x" * 70])

@@ -17,7 +17,6 @@ from hypothesis import given, strategies as st
 
 import uldp
 from uldp._numerics.checksums import crc_of_slices
-from uldp.personalized import PersonalizedMechanism, TaggedDomain
 from uldp.survey import surveys, wire
 from uldp.survey.surveys import Survey
 from uldp.survey.wire import MessageError, Reason
@@ -78,14 +77,6 @@ def test_reports_come_back(name, users, domain):
     assert read.flags.writeable
 
 
-def test_a_single_report():
-    for make in MECHANISMS.values():
-        survey = survey_of(make(DOMAIN, 1.0))
-        report = survey.questions["q"].privatize("?", rng=0)
-        (read,) = survey.open(survey.message("q", report))[1]
-        np.testing.assert_array_equal(read, report)
-
-
 def test_the_documented_bytes():
     """Written out by hand, field by field."""
     digest = hashlib.sha256(SURVEY.to_json().encode("utf-8")).digest()
@@ -113,14 +104,6 @@ def test_a_message_names_its_question():
     assert [survey.open(message)[0] for message in messages] == ["drugs", "place", "drugs"]
     tallies = survey.read(messages).tallies
     assert {name: tally.n for name, tally in tallies.items()} == {"mood": 0, "drugs": 2, "place": 1}
-
-
-def test_the_number_of_a_question_has_two_bytes():
-    mechanism = uldp.RandomizedResponse(uldp.Domain(2), 1.0)
-    survey = Survey("s", dict.fromkeys(map(str, range(259)), mechanism))
-    message = survey.message("258", 1)
-    assert message[6:8] == b"\2\1"
-    assert survey.open(message)[0] == "258"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -548,14 +531,3 @@ def test_an_impossible_report_is_not_repeated_at_length():
 
 
 # --- the rest ------------------------------------------------------------------------------------
-
-
-def test_a_personalized_mechanism_sends_as_its_common_one():
-    domain = TaggedDomain(uldp.Domain(["park", "clinic", "elm street"]), ["home"])
-    common = uldp.UtilityOptimizedRappor(domain, 1.0)
-    survey = survey_of(common)
-    alice = PersonalizedMechanism(survey.questions["q"], {"elm street": "home"})
-    bob = PersonalizedMechanism(survey.questions["q"], {"park": "home"})
-    rng = np.random.default_rng(0)
-    sent = [survey.message("q", user.privatize("elm street", rng)) for user in (alice, bob)]
-    assert survey.read(sent).tallies["q"].n == 2
