@@ -75,7 +75,7 @@ def test_what_stands_beside_an_interval_lies_in_it(name):
                 inference.difference(tally, other),
                 inference.stratified({"a": tally, "b": other}, [0.3, 0.7]),
                 *(inference.marginal(tally, factor) for factor in CELLS.factors),
-                *(personalized.summary(answers, known) for known in (None, GUESS)),
+                *(personalized.summary(answers, background=known) for known in (None, GUESS)),
                 *(inference.total(tally, w) for w in (np.ones(6), rng.normal(size=6))),
                 inference.difference(tally, other, rng.normal(size=6)),
             ]
@@ -405,6 +405,16 @@ def test_shares_of_answers_where_nothing_is_known_cover_their_level():
             assert covered >= 0.974
             if (n, hidden, share) == (9, 0, 0.05):
                 assert covered == pytest.approx(0.9743, abs=1e-4)
+
+
+def test_a_table_of_answers_is_of_its_mechanism():
+    law = uldp.UtilityOptimizedRR(TAGGED, 1.0)
+    tally = law.tally([0, 1])
+    assert personalized.summary(law, tally).low.tolist() == personalized.summary(tally).low.tolist()
+    with pytest.raises(ValueError, match="tally must be of UtilityOptimizedRR"):
+        personalized.summary(law, uldp.UtilityOptimizedRR(TAGGED, 2.0).tally([0, 1]))
+    with pytest.raises(TypeError, match="must be a mechanism over a TaggedDomain"):
+        personalized.summary(uldp.UtilityOptimizedRR(PLACES, 1.0), tally)
 
 
 def test_a_ratio_has_the_interval_of_its_scale():

@@ -548,7 +548,7 @@ def test_a_table_of_answers_holds_the_total_of_each(make, background):
     law = make(TaggedDomain(base, ["home", "others"]), EPSILON)
     for n in (4, 30):
         tally = law.tally(law.privatize(np.arange(n) % 14, 1, indices=True))
-        table = summary(tally, guess)
+        table = summary(tally, background=guess)
         found = [table.estimate, table.standard_error, table.low, table.high]
         found.append(table.further["background_error"])
         rows = [total(tally, guess, x) for x in np.eye(12)]

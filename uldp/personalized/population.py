@@ -105,9 +105,7 @@ class SecretMaps(Frozen):
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
         """
-        self._check_common(common)
-        intermediate = self.intermediate(values, indices=indices)
-        return common.privatize(intermediate, rng, indices=True)
+        return common.privatize(self._sent_to(common, values, indices), rng, indices=True)
 
     def simulate(
         self, common: Mechanism, values: ArrayLike, rng: Seed = None, *, indices: bool = False
@@ -127,14 +125,14 @@ class SecretMaps(Frozen):
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
         """
-        self._check_common(common)
-        intermediate = self.intermediate(values, indices=indices)
-        counts = np.bincount(intermediate, minlength=self.domain.size)
-        return common.simulate(counts, rng)
+        intermediate = self._sent_to(common, values, indices)
+        return common.simulate(np.bincount(intermediate, minlength=self.domain.size), rng)
 
-    def _check_common(self, common: Mechanism) -> None:
+    def _sent_to(self, common: Mechanism, values: ArrayLike, indices: bool) -> NDArray[np.intp]:
+        """Return what the common mechanism gets of each user, if it is over this domain."""
         if tagged_domain(common) != self.domain:
             raise ValueError(f"common must be a mechanism over {self.domain!r}, got {common!r}")
+        return self.intermediate(values, indices=indices)
 
 
 def _users(users: ArrayLike) -> NDArray[np.int64]:
