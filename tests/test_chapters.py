@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from uldp.paper import verify
+
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 LONGEST_SHOWN, WIDEST_SHOWN = 25, 76
 LONGEST_DERIVATION, LONGEST_COINS, WORDS_OF_A_CAPTION = 12, 20, 40
@@ -151,7 +153,11 @@ def names(some: list[dict], context: type[ast.expr_context]) -> set[str]:
 
 @pytest.mark.parametrize("name", [*DERIVED, *SHORT, *ALONE])
 def test_shown_cells_run_by_themselves(name, monkeypatch):
-    """In order and in one namespace, without the folded ones, which take none of their names."""
+    """In order and in one namespace, without the folded ones, which take none of their names.
+
+    Formulas are tried at a few cases: at all of them when the notebooks' outputs are compared.
+    """
+    monkeypatch.setattr(verify, "CASES", 10)
     shown, solutions, folds = code(name)
     monkeypatch.chdir(NOTEBOOKS)
     monkeypatch.syspath_prepend(NOTEBOOKS)
