@@ -240,7 +240,7 @@ TOUCH = """(link) => {
 
 
 def test_a_citation_shows_its_work_to_pointer_and_finger(browser: Browser, address: str) -> None:
-    """The first touch shows it, the second goes there."""
+    """To the keys, too, until Escape. The first touch shows it, the second goes there."""
     tab = browser.new_page()
     open_page(tab, f"{address}/book/welcome.html")
     link, work = (tab.locator(f".bibtex-citation {one}").first for one in ("a", ".cited"))
@@ -249,11 +249,26 @@ def test_a_citation_shows_its_work_to_pointer_and_finger(browser: Browser, addre
     assert work.is_visible()
     tab.mouse.move(0, 0)
     assert not work.is_visible()
+    link.focus()
+    assert work.is_visible()
+    tab.keyboard.press("Escape")
+    assert not work.is_visible()
     link.evaluate(TOUCH)
     assert "USENIX" in work.inner_text()
     link.evaluate(TOUCH)
     tab.wait_for_url("**/bibliography.html*")
     assert tab.locator("#cite-murakami2019uldp .label").is_visible()
+    tab.close()
+
+
+def test_one_button_opens_and_hides_all_code(browser: Browser, address: str) -> None:
+    tab = browser.new_page()
+    open_page(tab, f"{address}/notebooks/l2_losses.html")
+    folds, is_open = tab.locator("details.hide"), tab.locator("details.hide[open]")
+    for opened in (folds.count(), 0):
+        tab.locator(".btn-code-switch").press("Enter")
+        assert is_open.count() == opened
+    assert folds.count() > 1
     tab.close()
 
 

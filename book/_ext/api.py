@@ -21,8 +21,8 @@ from uldp.kinds import KINDS
 MODULE = re.compile(r"^```\{module\} ([\w.]+)\n```$", re.M)
 MECHANISMS = "```{mechanisms}\n```\n"
 OF_ALL = ("domain", "epsilon")
-CODE = re.compile(r'(?<=<span class="pre">)[\w.]{10,}(?=</span>)')
-BREAK = re.compile(r"(?<=[a-z]{2})(?=[A-Z])|(?<=\w_)(?=\w)|(?<=\w\.)(?=\w)")
+CODE = re.compile(r'(?<=<span class="pre">)[\w./]{10,}(?=</span>)')
+BREAK = re.compile(r"(?<=[a-z]{2})(?=[A-Z])|(?<=\w[_./])(?=\w)")
 
 
 def expand(app: Sphinx, page: str, source: list[str]) -> None:

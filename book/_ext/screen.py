@@ -206,7 +206,7 @@ def add_switch(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Give a page with folds one button for all of them."""
-    if '<details class="hide' in context.get("body", ""):
+    if '<details class="admonition hide' in context.get("body", ""):
         context["header_buttons"].insert(0, SWITCH)
 
 

@@ -41,6 +41,7 @@ for (const link of document.querySelectorAll(".bibtex-citation a[title]")) {
   link.removeAttribute("title")
   link.after(work)
   let wasOpen = false
+  link.addEventListener("keydown", (event) => { if (event.key === "Escape") link.blur() })
   link.addEventListener("pointerdown", () => { wasOpen = link === document.activeElement })
   link.addEventListener("click", (event) => {
     if (event.pointerType !== "touch" || wasOpen) return
