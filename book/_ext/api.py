@@ -49,7 +49,10 @@ def mechanisms() -> str:
 
 def contents(name: str) -> str:
     """Return a heading, a table with a line for each public name, and all descriptions."""
-    public = [one for one in import_module(name).__all__ if described(name, one)]
+    module = import_module(name)
+    public = [one for one in module.__all__ if described(name, one)]
+    # Autodoc sees what a module holds, but not what it finds when it is asked for.
+    vars(module).update({one: getattr(module, one) for one in public})
     rows = [f"   * - :py:obj:`~{name}.{one}`\n     - {described(name, one)}" for one in public]
     table = "\n".join(rows)
     members = f".. automodule:: {name}\n   :members: {', '.join(public)}\n   :imported-members:"
