@@ -68,7 +68,7 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         _mark_edges(ax, ratios["ULDP"], ratios["LDP"], floor)
         _fill(ax, ratios, floor)
         for name, at, of in levels.names:
-            line = {"arrowstyle": "-", "linewidth": 0.8}
+            line = {"arrowstyle": "-", "linewidth": 0.8, "color": style.INK}
             ax.annotate(name, of, at, arrowprops=line, annotation_clip=False, **MIDDLE)
         for label, place in levels.points.items():
             ax.plot(*place, "o", color=style.INK, markerfacecolor="white", clip_on=False, zorder=5)
