@@ -244,11 +244,9 @@ def test_curves_of_mechanisms_have_their_styles() -> None:
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
 
 
-def test_levels_go_by_panel_and_panels_stand_where_they_shall() -> None:
+def test_levels_go_by_panel() -> None:
     axes = figures.curves(CURVES, "x", "y", level={"a": 1, "b": 2}, sharey=False)
     assert [lines(ax)[0][1] for ax in axes] == [[1, 1], [2, 2]]
-    above, below = figures.curves(CURVES, "x", "y", columns=1)
-    assert [ax.xaxis.label.get_visible() for ax in (above, below)] == [False, True]
 
 
 def test_curves_that_cannot_be_shown() -> None:

@@ -159,19 +159,6 @@ def test_arrows_to_bots_start_at_the_values_that_are_sensitive_to_the_user() -> 
     assert end == heights["⊥work"]
 
 
-def test_a_user_without_secrets_sends_everything() -> None:
-    ax = diagrams.overview(PersonalizedMechanism(COMMON, {}))
-    assert "-." not in arrows(ax)
-    assert r"$\mathcal{X}_S^{(i)}$" not in {text.get_text() for text in ax.texts}
-    assert all(shades(ax, label) == [INK] * 3 for label in SIX)
-
-
-def test_a_value_sensitive_to_all_may_have_a_tag_too() -> None:
-    ax = diagrams.overview(PersonalizedMechanism(COMMON, {SIX[0]: "home"}))
-    assert arrows(ax).count("-.") == 1
-    assert shades(ax, SIX[0])[0] == INK
-
-
 OSLDP = np.array(
     [[Fraction(w, 8) for w in row] for row in [[4, 4, 0, 0], [2, 5, 1, 0], [4, 2, 1, 1]]]
 )

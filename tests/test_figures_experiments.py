@@ -144,23 +144,13 @@ def test_gains_stand_beside_the_claimed_band() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "loss", "estimators", "message"),
+    ("data", "estimators", "message"),
     [
-        (BY_EPSILON, "tv", ["mle"], "rows of 'mle'"),
-        ([], "tv", ["mle"], "rows of 'mle'"),
-        (BY_EPSILON, "tv", [], "at least one panel"),
+        ("census", ["mle"], "rows of 'mle' on 'census', got none"),
+        ("mars", ["empirical"], "rows of 'empirical' on 'mars', got none"),
+        ("census", [], "at least one panel"),
     ],
 )
-def test_tables_that_cannot_be_shown(table, loss, estimators, message) -> None:
+def test_tables_that_cannot_be_shown(data: str, estimators: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_epsilon(frame(table), loss, ["census"], estimators)
-    with pytest.raises(ValueError, match=message):
-        experiment_figures.losses_by_sensitive(frame(table), loss, ["census"], estimators)
-    for estimator in estimators:
-        with pytest.raises(ValueError, match=message):
-            experiment_figures.losses_by_attributes(frame(table), loss, estimator)
-
-
-def test_data_that_the_table_does_not_have() -> None:
-    with pytest.raises(ValueError, match="rows of 'empirical' on 'mars', got none"):
-        experiment_figures.losses_by_epsilon(frame(BY_EPSILON), "tv", ["mars"], ["empirical"])
+        experiment_figures.losses_by_epsilon(frame(BY_EPSILON), "tv", [data], estimators)
