@@ -250,16 +250,14 @@ class Shuffled:
     @cached_property
     def _differences(self) -> _Differences:
         """The law of D, and the mean and variance of R at each D."""
-        values, sums = self._law_of_D()
-        J, variances_of_J = self._moments_of_J_given_D(sums)
+        values, chances, J, variances_of_J = self._law_of_D()
         means, variances = self._moments_of_R_given_D(J, variances_of_J)
-        return _Differences(values, sums[0], means, variances)
+        return _Differences(values, chances, means, variances)
 
-    def _law_of_D(self) -> tuple[Array, Array]:
-        """Return all D ≥ 1 that are not too improbable, and sums for each over the J.
+    def _law_of_D(self) -> Array:
+        """Return rows: all D ≥ 1 that are not too improbable, Pr[D], E[J | D] and Var[J | D].
 
-        J is the number of reports that hold one of the two values. A row of sums for r = 0, 1, 2 is
-        Σ_J (J - c)^r Pr[J, D], where c is the whole number nearest to the mean of J.
+        J is the number of reports that hold one of the two values.
         """
         n = self.n
         kinds = self._kinds
@@ -280,25 +278,17 @@ class Shuffled:
             + possible_J * np.log(kinds.one)
             + (n - possible_J) * np.log(rest)
         )
-        sums = np.zeros((3, widest))
+        law = []
         for D in range(1, widest + 1):
             # J and D are both even or both odd, and J is D at least.
             J = np.arange(max(D, fewest + (fewest - D) % 2), most + 1, 2)
             held = (J + D) // 2
-            terms = logarithms[J - fewest] - factorials[held] - factorials[J - held]
-            terms = np.exp(terms)
-            off = J - round(centre)
-            sums[:, D - 1] = [(off**power * terms).sum() for power in range(3)]
-        possible = sums[0] > 0
-        return np.arange(1.0, widest + 1)[possible], sums[:, possible]
-
-    def _moments_of_J_given_D(self, sums: Array) -> tuple[Array, Array]:
-        """Return E[J | D], and Var[J | D] from above: E[(J - c)² | D] - (E[J | D] - c)²."""
-        (chances, first, second) = sums
-        off = first / chances
-        square = second / chances
-        # Both terms may be far above their difference, so the error is that of the square.
-        return round(2 * self.n * self._kinds.one) + off, square - off**2 + self._slack * square
+            terms = np.exp(logarithms[J - fewest] - factorials[held] - factorials[J - held])
+            chance = terms.sum()
+            if chance > 0:
+                mean = (terms * J).sum() / chance
+                law.append((D, chance, mean, (terms * (J - mean) ** 2).sum() / chance))
+        return np.array(law).T
 
     def _moments_of_R_given_D(self, J: Array, variances_of_J: Array) -> tuple[Array, Array]:
         """Return E[R | D], and Var[R | D] from above, from the mean and variance of J.
@@ -319,7 +309,9 @@ class Shuffled:
             + kinds.neither * (2 - mean) ** 2
             + kinds.both * (2 + 2 * u - mean) ** 2
         ) / rest
-        variances = others * variance + (2 + u - mean) ** 2 * variances_of_J
+        # The error of n - J is that of J, which may be far above it.
+        not_fewer = others + self._slack * J
+        variances = not_fewer * variance + (2 + u - mean) ** 2 * variances_of_J
         return (2 + u) * J + others * mean, variances * (1 + self._slack)
 
     @cached_property
