@@ -133,9 +133,6 @@ class BlockDecoder(OutcomeDecoder):
         What a set of each size adds for each x in X_N.
     named, unnamed : float
         What a revealed value adds for itself, and for the others in X_N.
-    foreign_mass, foreign_mass_revealed, own_mass_revealed : ndarray, float, float
-        What a set of each size adds for p(X_N), what a revealed value adds for p(X_N), and what a
-        revealed value adds for p(X_S).
     """
 
     def __init__(
@@ -154,11 +151,8 @@ class BlockDecoder(OutcomeDecoder):
         # p(X_S), with the slope `scale`; a report adds for p(X_N) what it lacks to add up to 1.
         reached = mass + law.hidden * (1 - mass)
         excess = law.shown * (1 - mass) / reached
-        mean_excess = float(law.weights @ excess)
         scale = float(law.weights @ (law.shown * (1 + excess))) if law.s else 1.0
-        self.foreign_mass = (mean_excess - excess) / scale
-        self.foreign_mass_revealed = (1 + mean_excess) / scale
-        self.own_mass_revealed = -float(law.weights @ (law.hidden * (1 + excess))) / scale
+        foreign_mass = (law.weights @ excess - excess) / scale
         if law.s > 1:
             # own/d is in proportion to μ_d, but does not vanish where ε is large.
             weight = law.own / law.sizes / reached
@@ -166,11 +160,11 @@ class BlockDecoder(OutcomeDecoder):
         else:
             self.contrast = np.zeros(law.sizes.size)
         # The d entries inside a set and the others add up to what the set says of p(X_S).
-        self.outside = (1 - self.foreign_mass - self.contrast * law.sizes) / s
+        self.outside = (1 - foreign_mass - self.contrast * law.sizes) / s
         self.inside = self.outside + self.contrast
-        self.absent = self.own_mass_revealed / s
-        self.unrevealed = self.foreign_mass / nu
-        self.unnamed = float(law.weights @ (law.shown * self.foreign_mass)) / law.revealed / nu
+        self.absent = -float(law.weights @ (law.hidden * (1 + excess))) / scale / s
+        self.unrevealed = foreign_mass / nu
+        self.unnamed = float(law.weights @ (law.shown * foreign_mass)) / law.revealed / nu
         self.named = self.unnamed + 1 / law.revealed
         lock_arrays(self)
 
