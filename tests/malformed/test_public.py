@@ -26,6 +26,7 @@ NOT_COVERED = {
     "verify": "its functions try what chapters derive",
 }
 NOT_MADE_BY_USERS = [
+    "Mechanism.evidence",  # it refuses all, for kinds that have none
     *("Comparison", "Forecast", "MaximumLikelihood", "Garbling", "Reading"),
     *("Audit", "Witness", "EmpiricalLevel", "Decomposition", "Entry", "LossTerms", "Reason"),
     *("Plan", "PersonalizedEstimate", "MessageError", "Point", "PersonalizedPoint"),
