@@ -204,6 +204,12 @@ def test_a_wrong_width_is_of_no_question(width, number):
     assert reason(resealed(other)) == Reason.QUESTION
 
 
+def by_bytes(reports: np.ndarray) -> np.ndarray:
+    """As a reading has them, which does not keep the order in which they came."""
+    order = sorted(range(len(reports)), key=lambda row: reports[row].tobytes())
+    return reports[order]
+
+
 IMPOSSIBLE = [
     (uldp.UtilityOptimizedRR(DOMAIN, 1.0), [4, 255]),
     (uldp.RandomizedResponse(LARGE, 1.0), [300, 65535]),
@@ -236,7 +242,8 @@ def test_impossible_reports(mechanism, impossible):
             survey.message("q", report)
         sent = forged(survey, np.insert(good, rng.integers(50, size=3), report, axis=0))
         assert reason(sent, survey) == Reason.IMPOSSIBLE
-        reading = survey.read([sent, message], max_reports=53)
+        reading = survey.read([sent, message], max_reports=53, keep_reports=True)
+        np.testing.assert_array_equal(reading.reports["q"], by_bytes(np.concatenate([good, good])))
         assert reading.tallies["q"] == mechanism.tally(np.concatenate([good, good]))
         assert (reading.messages, reading.refused, reading.impossible) == (2, {}, 3)
 
@@ -254,11 +261,13 @@ def test_a_reading_counts():
         b"GET / HTTP/1.1",
     ]
     sent += [memoryview(message) for message in messages[8:]]
-    reading = SURVEY.read(sent, max_reports=5)
+    reading = SURVEY.read(sent, max_reports=5, keep_reports=True)
+    np.testing.assert_array_equal(reading.reports["q"], by_bytes(reports))
     assert reading.messages == 20
     assert reading.refused == {Reason.TRUNCATED: 2, Reason.FOREIGN: 1, Reason.FORMAT: 1}
     assert reading.tallies["q"] == MECHANISM.tally(reports)
-    assert reading.tallies["0"].n == 0
+    assert reading.tallies["0"].n == reading.reports["0"].size == 0
+    assert SURVEY.read(sent, max_reports=5).reports == {}
 
 
 def test_a_message_holds_one_report_unless_more_are_allowed():

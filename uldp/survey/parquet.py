@@ -179,7 +179,8 @@ def _count_reports(survey: Survey, name: str) -> tuple[Counts, Counter[Any]]:
     tally = empty_tally(mechanism)
     rows = max(1, BYTES_AT_ONCE // mechanism.report_dtype.itemsize)
     for batch in file.iter_batches(batch_size=rows, use_threads=False):
-        tally += tally_of_possible(mechanism, _as_reports(batch.column(COLUMN), mechanism))
+        counted, _ = tally_of_possible(mechanism, _as_reports(batch.column(COLUMN), mechanism))
+        tally += counted
     left_out = Counter({Reason.IMPOSSIBLE: file.metadata.num_rows - tally.n})
     return {question: (tally.n, tally.counts)}, +left_out
 

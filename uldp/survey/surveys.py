@@ -177,7 +177,7 @@ class Survey:
         return self._text
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], old: bool = False) -> Survey:
+    def load(cls, path: str | os.PathLike[str], *, old: bool = False) -> Survey:
         """Return the survey of a file, which must be a regular one (see `from_json`)."""
         with checks.regular_file(path, "path") as file:
             return cls.from_json(file.read(-1 if old else survey_file.MOST_BYTES + 1), old)
@@ -293,10 +293,13 @@ class Survey:
         except ValueError as impossible:
             raise MessageError(Reason.IMPOSSIBLE, str(impossible)) from None
 
-    def read(self, messages: Iterable[BytesLike], max_reports: int = 1) -> Reading:
+    def read(
+        self, messages: Iterable[BytesLike], max_reports: int = 1, keep_reports: bool = False
+    ) -> Reading:
         """Tally the reports of many messages; count those that are refused, by reason, and go on.
 
-        The messages may come from a generator; the tallies and some megabytes are held in memory.
+        The messages may come from a generator; the tallies, the reports if they are kept, and some
+        megabytes are held in memory.
         They are not compared: equal bytes are mostly honest reports that are equal. Who sent a
         message, and if it came twice, is known to the service alone.
 
@@ -307,6 +310,8 @@ class Survey:
         max_reports : int, optional
             How many reports a message may hold: one, as a device sends it, since a message of a
             million would outvote the others. Allow more only where a relay bundles.
+        keep_reports : bool, optional
+            Whether to keep the reports too, which "em" and "mle" need where a report is a set.
 
         Returns
         -------
@@ -320,7 +325,12 @@ class Survey:
                 f"{type(messages).__name__}"
             )
         most = checks.whole(max_reports, "max_reports", least=1)
-        boxes = [_Box(self.questions[name], tally) for name, tally in self._without_reports.items()]
+        kept = checks.flag(keep_reports, "keep_reports")
+        boxes = {
+            name: _Box(self.questions[name], tally, kept)
+            for name, tally in self._without_reports.items()
+        }
+        by_number = [*boxes.values()]
         refused: Counter[Reason] = Counter()
         accepted = waiting = 0
         for message in messages:
@@ -330,20 +340,20 @@ class Survey:
                 refused[error.reason] += 1
                 continue
             accepted += 1
-            boxes[number].waiting += payload
+            by_number[number].waiting += payload
             waiting += len(payload)
             if waiting >= MESSAGE_BYTES_AT_ONCE:
                 waiting = 0
-                for box in boxes:
+                for box in by_number:
                     box.count()
-        for box in boxes:
+        for box in by_number:
             box.count()
-        tallies = {name: box.tally for name, box in zip(self._names, boxes, strict=True)}
         return Reading(
-            tallies=Tallies(self, tallies),
+            tallies=Tallies(self, {name: box.tally for name, box in boxes.items()}),
+            reports={name: box.sorted_reports() for name, box in boxes.items() if kept},
             messages=accepted,
             refused=refused,
-            impossible=sum(box.impossible for box in boxes),
+            impossible=sum(box.impossible for box in by_number),
         )
 
     def longest_message(self, max_reports: int = 1) -> int:
@@ -453,17 +463,17 @@ class Tallies(Mapping[str, Tally]):
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], old: bool = False) -> Tallies:
+    def load(cls, path: str | os.PathLike[str], *, old: bool = False) -> Tallies:
         """Return the tallies of a file, which must be a regular one (see `from_json`)."""
         with checks.regular_file(path, "path") as file:
-            return cls.from_json(file.read(-1 if old else MOST_BYTES_OF_TALLIES + 1), old)
+            return cls.from_json(file.read(-1 if old else MOST_BYTES_OF_TALLIES + 1), old=old)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file of the tallies, in the place of any that is there."""
         _save(self.to_json(), path)
 
     @classmethod
-    def from_json(cls, text: str | bytes, old: bool = False) -> Tallies:
+    def from_json(cls, text: str | bytes, *, old: bool = False) -> Tallies:
         """Return the tallies of a file.
 
         Parameters
@@ -556,6 +566,10 @@ class Reading:
     ----------
     tallies : Tallies
         The tally of each question, of the accepted reports.
+    reports : dict of str to ndarray
+        The accepted reports of each question, one along the first axis, if they were to be kept;
+        else empty. They are sorted by their bytes, since the order in which they came would join
+        those of one person.
     messages : int
         How many messages were accepted.
     refused : Counter
@@ -566,6 +580,7 @@ class Reading:
     """
 
     tallies: Tallies
+    reports: dict[str, NDArray[Any]]
     messages: int
     refused: Counter[Reason]
     impossible: int
@@ -574,9 +589,11 @@ class Reading:
 class _Box:
     """The reports to a question: those that wait, and the tally of those that were counted."""
 
-    def __init__(self, mechanism: Mechanism, tally: Tally) -> None:
+    def __init__(self, mechanism: Mechanism, tally: Tally, keeps_reports: bool) -> None:
         self.mechanism = mechanism
+        self.keeps_reports = keeps_reports
         self.waiting = bytearray()
+        self.kept = bytearray()
         self.tally = tally
         self.impossible = 0
 
@@ -588,18 +605,26 @@ class _Box:
         at_once = max(1, MESSAGE_BYTES_AT_ONCE // self.mechanism.report_dtype.itemsize)
         for chunk in chunks(len(rows), at_once):
             reports = rows[chunk].astype(self.mechanism.report_dtype.base)
-            tally = tally_of_possible(self.mechanism, reports)
+            tally, possible = tally_of_possible(self.mechanism, reports)
             self.tally += tally
             self.impossible += len(reports) - tally.n
+            if self.keeps_reports:
+                self.kept += possible.tobytes()
         self.waiting = bytearray()
 
+    def sorted_reports(self) -> NDArray[Any]:
+        layout = self.mechanism.report_dtype
+        np.frombuffer(self.kept, f"V{layout.itemsize}").sort()
+        return np.frombuffer(self.kept, layout)
 
-def tally_of_possible(mechanism: Mechanism, reports: NDArray[Any]) -> Tally:
-    """Return the tally of those reports that the mechanism can produce."""
+
+def tally_of_possible(mechanism: Mechanism, reports: NDArray[Any]) -> tuple[Tally, NDArray[Any]]:
+    """Return the tally of those reports that the mechanism can produce, and these reports."""
     try:
-        return mechanism.tally(reports)
+        return mechanism.tally(reports), reports
     except ValueError:
-        return mechanism.tally(reports[mechanism.possible(reports)])
+        possible = reports[mechanism.possible(reports)]
+        return mechanism.tally(possible), possible
 
 
 def empty_tally(mechanism: Mechanism) -> Tally:
