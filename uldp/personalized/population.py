@@ -105,7 +105,8 @@ class SecretMaps(Frozen):
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
         """
-        return common.privatize(self._sent_to(common, values, indices), rng, indices=True)
+        intermediate = self._sent_to(common, values, indices)
+        return common.privatize(intermediate, rng, indices=True)
 
     def simulate(
         self, common: Mechanism, values: ArrayLike, rng: Seed = None, *, indices: bool = False
