@@ -135,10 +135,12 @@ def test_both_show_the_picture_of_the_quick_start() -> None:
     assert f'\n:alt: "{alt}"\n' in FRONT
 
 
-def test_the_five_lines_of_the_readme_run() -> None:
+def test_the_seven_lines_of_the_readme_do_what_is_said_beside_them() -> None:
     code = re.search(r"```python\n(.*?)```", README, re.S)
     assert code
     names: dict[str, object] = {}
     exec(code[1], names)
     assert isinstance(names["tally"], uldp.Tally)
-    assert names["tally"].n == 1
+    shown = uldp.inference.summary(names["tally"])
+    assert (shown.standard_error > 0).all()
+    assert (shown.low < shown.high).all()
