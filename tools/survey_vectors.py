@@ -98,7 +98,7 @@ def surveys() -> list[str]:
         ("several mechanisms", several),
         *(
             (f"every {name}", {where: kind(*given) for where, given in examples.items()})
-            for name, kind in survey_file.KIND_OF_NAME.items()
+            for name, kind in uldp.mechanisms.MECHANISMS.items()
         ),
         *((name, {name: mechanism}) for name, mechanism in huge.items()),
         (

@@ -7,7 +7,6 @@ and to every test by enumeration.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from uldp.beyond.block_design import UtilityOptimizedBlockDesign
 from uldp.beyond.hadamard import UtilityOptimizedHadamard
@@ -26,9 +25,5 @@ KINDS: tuple[type[Mechanism], ...] = (
 )
 """The classes of mechanisms, in the order in which tables show them."""
 
-MECHANISMS: dict[str, Make] = {
-    name: partial(kind, **fields) if fields else kind
-    for kind in KINDS
-    for name, fields in kind.names.items()
-}
-"""How each mechanism is made from a domain and ε, by its name in tables and figures."""
+MECHANISMS: dict[str, type[Mechanism]] = {kind.wire_name: kind for kind in KINDS}
+"""The classes by their names in survey files, tables and figures."""

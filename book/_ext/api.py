@@ -37,7 +37,7 @@ def mechanisms() -> str:
     for kind in KINDS:
         own = [f"`{field.name}`" for field in fields(kind) if field.name not in OF_ALL]
         about = described(kind.__module__, kind.__name__)
-        rows.append(f"| {', '.join(kind.names)} | `{kind.__name__}` | {', '.join(own)} | {about} |")
+        rows.append(f"| {kind.wire_name} | `{kind.__name__}` | {', '.join(own)} | {about} |")
     table = "\n".join(rows)
     return (
         "```{table} The mechanisms, by their names in tables and figures\n"

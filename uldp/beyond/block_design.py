@@ -21,7 +21,6 @@ from uldp._numerics.subsets import column_counts, random_subsets
 from uldp.beyond import limits
 from uldp.beyond.block_decoder import BlockDecoder, BlockLaw
 from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Names
 from uldp.mechanisms.set_reports import SetReports
 from uldp.tallies import Tally
 
@@ -66,7 +65,6 @@ class UtilityOptimizedBlockDesign(SetReports):
     """
 
     wire_name: ClassVar[str] = "uBD"
-    names: ClassVar[Names] = {"uBD": {}}
 
     sizes: int | Mapping[int, float] | Iterable[tuple[int, float]] | None = None
 

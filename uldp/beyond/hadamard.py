@@ -14,7 +14,6 @@ from uldp._numerics.chunks import chunks
 from uldp._numerics.packed import PackedSets
 from uldp.beyond.outcome_decoder import Masses, OutcomeDecoder, Outcomes
 from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Names
 from uldp.mechanisms.index_reports import IndexReports
 from uldp.tallies import Tally
 
@@ -46,7 +45,6 @@ class UtilityOptimizedHadamard(IndexReports):
     """
 
     wire_name: ClassVar[str] = "uHR"
-    names: ClassVar[Names] = {"uHR": {}}
 
     @property
     def order(self) -> int:

@@ -29,12 +29,10 @@ __all__ = [
 ]
 
 PAPER: dict[str, type[Mechanism]] = {
-    "RR": RandomizedResponse,
-    "RAPPOR": Rappor,
-    "uRR": UtilityOptimizedRR,
-    "uRAP": UtilityOptimizedRappor,
+    kind.wire_name: kind
+    for kind in (RandomizedResponse, Rappor, UtilityOptimizedRR, UtilityOptimizedRappor)
 }
-"""The four mechanisms of the paper."""
+"""The four mechanisms of the paper by their names."""
 
 
 def __getattr__(name: str) -> _Any:

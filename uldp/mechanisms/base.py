@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,9 +19,8 @@ from uldp.law import Law
 from uldp.likelihood import Evidence, MaximumLikelihood
 from uldp.tallies import FROM_TALLIES, METHODS, MOST_REPORTS, Tally
 
-__all__ = ["Mechanism", "Names", "Seed"]
+__all__ = ["Mechanism", "Seed"]
 
-Names = Mapping[str, Mapping[str, Any]]
 Seed = None | int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 
 USERS_AT_ONCE = 1 << 16
@@ -43,11 +42,7 @@ class Mechanism(Law):
     """
 
     wire_name: ClassVar[str] = ""
-    """The name of the kind in survey files, if it is one of those that others can read."""
-
-    names: ClassVar[Names] = {}
-    """The names under which tables and figures show it, each with further fields that it has then.
-    """
+    """The name of the kind in survey files, tables and figures, if it is one of `uldp.kinds`."""
 
     def own_entries(self) -> dict[str, Any]:
         """Return what a survey file says of it beside domain and ε: its other fields."""

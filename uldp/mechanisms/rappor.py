@@ -14,7 +14,6 @@ from uldp._numerics import checks
 from uldp._numerics.bits import bernoulli, random_bytes
 from uldp._numerics.fields import set_fields
 from uldp.decoders import SupportDecoder
-from uldp.mechanisms.base import Names
 from uldp.mechanisms.set_reports import SetReports
 
 __all__ = ["Rappor", "UtilityOptimizedRappor"]
@@ -48,7 +47,6 @@ class UtilityOptimizedRappor(SetReports):
     """
 
     wire_name: ClassVar[str] = "uRAP"
-    names: ClassVar[Names] = {"uRAP": {}}
 
     theta: float | None = None
 
@@ -248,4 +246,3 @@ class Rappor(UtilityOptimizedRappor):
 
     protects_every_value = True
     wire_name: ClassVar[str] = "RAPPOR"
-    names: ClassVar[Names] = {"RAPPOR": {}}

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics.bits import bernoulli
 from uldp.decoders import SupportDecoder
 from uldp.likelihood import Evidence
-from uldp.mechanisms.base import Names
 from uldp.mechanisms.index_reports import IndexReports
 from uldp.tallies import Tally
 
@@ -36,7 +35,6 @@ class UtilityOptimizedRR(IndexReports):
     """
 
     wire_name: ClassVar[str] = "uRR"
-    names: ClassVar[Names] = {"uRR": {}}
 
     @cached_property
     def decoder(self) -> SupportDecoder:
@@ -112,4 +110,3 @@ class RandomizedResponse(UtilityOptimizedRR):
 
     protects_every_value = True
     wire_name: ClassVar[str] = "RR"
-    names: ClassVar[Names] = {"RR": {}}

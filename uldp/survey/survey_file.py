@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from uldp.domain import BETWEEN_LABELS, Domain, Label, ProductDomain
-from uldp.kinds import KINDS
+from uldp.kinds import KINDS, MECHANISMS
 from uldp.mechanisms import Mechanism
 from uldp.personalized import TaggedDomain
 
@@ -50,10 +50,8 @@ QUOTATION_MARKS = re.compile(
 DASHES = re.compile("[\u2010-\u2015\u2212]")
 APOSTROPHES = re.compile("[\u02bc\u2018\u2019\u201b]")
 
-KIND_OF_NAME = {kind.wire_name: kind for kind in KINDS if kind.wire_name}
 OWN_FIELDS = {
-    kind: {f.name for f in fields(kind) if f.init} - {"domain", "epsilon"}
-    for kind in KIND_OF_NAME.values()
+    kind: {f.name for f in fields(kind) if f.init} - {"domain", "epsilon"} for kind in KINDS
 }
 """The parameters of each kind of mechanism beyond the domain and ε."""
 OPTIONAL = {"theta"}
@@ -209,12 +207,12 @@ def _length(value: Any) -> int:
 def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
     if not isinstance(entry, dict) or not isinstance(entry.get("mechanism"), str):
         raise ValueError(f'{where} must be an object with the key "mechanism"')
-    if entry["mechanism"] not in KIND_OF_NAME:
+    if entry["mechanism"] not in MECHANISMS:
         raise ValueError(
-            f"{where}.mechanism must be one of {', '.join(KIND_OF_NAME)}, "
+            f"{where}.mechanism must be one of {', '.join(MECHANISMS)}, "
             f"got {excerpt(entry['mechanism'])}"
         )
-    kind = KIND_OF_NAME[entry["mechanism"]]
+    kind = MECHANISMS[entry["mechanism"]]
     own = OWN_FIELDS[kind]
     required = {"name", "labels", "sensitive", "mechanism", "epsilon"} | (own - OPTIONAL)
     json_object(entry, where, required, {"text", "tags", "factors"} | (own & OPTIONAL))
@@ -431,7 +429,7 @@ def _own_entries(mechanism: Mechanism) -> dict[str, Any]:
     kind = type(mechanism)
     if kind not in OWN_FIELDS:
         raise ValueError(
-            f"questions must have mechanisms of {', '.join(KIND_OF_NAME)}, got {kind.__name__}"
+            f"questions must have mechanisms of {', '.join(MECHANISMS)}, got {kind.__name__}"
         )
     entries = {"mechanism": kind.wire_name, "epsilon": mechanism.epsilon}
     return entries | mechanism.own_entries()

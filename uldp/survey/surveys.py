@@ -35,6 +35,7 @@ from uldp._numerics import checks
 from uldp._numerics.chunks import chunks
 from uldp._numerics.fields import set_fields
 from uldp.domain import Label
+from uldp.kinds import MECHANISMS
 from uldp.mechanisms import Mechanism
 from uldp.mechanisms.base import Seed
 from uldp.personalized.tagged import TaggedDomain
@@ -647,7 +648,7 @@ def schema() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(sketch)
     question = found["$defs"]["question"]
     of_all = question["properties"].keys() - set().union(*survey_file.OWN_FIELDS.values())
-    question["properties"]["mechanism"] = {"enum": [*survey_file.KIND_OF_NAME]}
+    question["properties"]["mechanism"] = {"enum": [*MECHANISMS]}
     question["allOf"] = [
         {
             "if": {"properties": {"mechanism": {"const": kind.wire_name}}},
