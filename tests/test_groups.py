@@ -268,6 +268,8 @@ def test_a_stratified_result_is_a_result(method):
     regions = {"a": law.simulate([90, 30, 10, 80, 20, 5], 1), "b": law.simulate([400] * 6, 2)}
     both = inference.stratified(regions, [0.3, 0.7], method=method)
     alone = inference.stratified({"a": regions["a"]}, [1], method=method)
+    by_itself = inference.summary(regions["a"], method=method)
+    assert alone.to_pandas().equals(by_itself.to_pandas())
     young, users = CELLS.weights(age="18-29"), CELLS.weights(age="18-29", drug=["yes", "often"])
     for w in (young, users, np.arange(6) - 3.0):
         found = inference.total(both, w, method=method)
@@ -296,6 +298,9 @@ def test_a_stratified_result_is_a_result(method):
     low = inference.intervals(regions["a"], method=method)[:, 0]
     reach = np.hypot(both.high - both.estimate, regions["a"].estimate(method) - low)
     np.testing.assert_allclose(changes.low, changes.estimate - reach)
+    changes = inference.difference(alone, regions["b"], method=method)
+    same = inference.difference(regions["a"], regions["b"], method=method)
+    assert changes.to_pandas().equals(same.to_pandas())
 
 
 @pytest.mark.parametrize(("name", "method"), [("uRAP", "empirical"), ("uHR", "adjusted")])

@@ -14,7 +14,6 @@ from uldp._numerics import checks
 from uldp.decoders import ROUNDING
 from uldp.domain import Domain, Label, ProductDomain, Weights, weights_of
 from uldp.inference.covariances import Part, known
-from uldp.inference.entries import of_strata
 from uldp.inference.tables import EstimateTable, Stratified, remarks_on
 from uldp.inference.totals import Sample, Total, total_of
 from uldp.law import distribution_over
@@ -183,12 +182,13 @@ def stratified(
     p̂ = Σ w_h p̂_h, and the variances add up with the squares of the w_h. The collector must know
     the stratum of each person, and its share, from elsewhere; this is no answer that is protected.
 
-    The interval of a share T holds, as that of `total`, p̂ itself and all T with abs(p̂ - T) ≤ z σ +
-    c. With N reports in all, p̂ is the mean of N numbers: a decoded report of stratum h times λ_h =
-    w_h N/n_h. Their mean square is at most Σ w_h λ_h (K_h + B_h p_h), where K_h and K_h + B_h are
-    the largest mean squares of the reports of a user with another value and with this one. With the
-    largest λ_h B_h for all it is known at T, and σ² is at most this less T², over N. So an interval
-    is wider than it need be where strata answered out of proportion to their shares.
+    Of a single stratum the rows are those of `summary`. Of more, the interval of a share T holds,
+    as that of `total`, p̂ itself and all T with abs(p̂ - T) ≤ z σ + c. With N reports in all, p̂ is
+    the mean of N numbers: a decoded report of stratum h times λ_h = w_h N/n_h. Their mean square is
+    at most Σ w_h λ_h (K_h + B_h p_h), where K_h and K_h + B_h are the largest mean squares of the
+    reports of a user with another value and with this one. With the largest λ_h B_h for all it is
+    known at T, and σ² is at most this less T², over N. So an interval is wider than it need be
+    where strata answered out of proportion to their shares.
 
     That is not proved, but enumerated: pairs of true counts of 2 to 15 reports with shares of 2% to
     98%, of which every entry of RR, RAPPOR, uRR and uRAP is an image, and two surveys of 2 to 5
@@ -233,7 +233,7 @@ def stratified(
         domain,
         sum(part.tally.n for part in parts),
         float(confidence),
-        *of_strata(parts, missed),
+        *Sample(tuple(parts), method).entries(missed),
         remarks_on(*laws, method=method),
         method=method,
         strata=tuple((part.tally, part.share) for part in parts),
