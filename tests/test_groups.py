@@ -240,7 +240,7 @@ def test_strata_by_hand():
 def test_two_strata_cover_their_level(sizes):
     """Exact, for true counts; the image of such counts is every entry of RR, RAPPOR, uRR, uRAP."""
     law = uldp.RandomizedResponse(uldp.Domain(2), 300.0)
-    grid = np.linspace(0, 1, 41)
+    grid = np.append(np.linspace(0, 1, 41), [0.0104, 0.0175, 0.0263])  # beside lower ends
     for w in (0.02, 0.1, 0.4, 0.75):
         tables = [
             inference.stratified(
@@ -256,9 +256,9 @@ def test_two_strata_cover_their_level(sizes):
             np.outer(chances[0][i], chances[1][j]).ravel() @ held(low, high, w * p + (1 - w) * q)
             for (i, p), (j, q) in itertools.product(enumerate(grid), repeat=2)
         ]
-        assert min(covered) >= 0.9506
-        if sizes == (2, 2) and w == 0.4:
-            assert min(covered) == pytest.approx(0.9506, abs=1e-4)
+        assert min(covered) >= 0.9479
+        if sizes == (2, 2):
+            assert min(covered) < 0.9482
 
 
 @pytest.mark.parametrize("method", LINEAR)

@@ -191,9 +191,10 @@ def stratified(
     where strata answered out of proportion to their shares.
 
     That is not proved, but enumerated: pairs of true counts of 2 to 15 reports with shares of 2% to
-    98%, of which every entry of RR, RAPPOR, uRR and uRAP is an image, and two surveys of 2 to 5
-    reports (3 values, ε from 1 to 8) also for uHR and sets of one size. Of 95% intervals at least
-    95.06% hold the share; fewest for true counts of two reports each, with p = 0 and 0.025.
+    98%, of which every entry of RR, RAPPOR, uRR and uRAP is an image, with T beside each end of an
+    interval, and two surveys of 2 to 5 reports (3 values, ε from 1 to 8) also for uHR and sets of
+    one size. Of 95% intervals at least 94.79% hold the share; fewest for true counts of two reports
+    each, with p = 0 and 0.0264.
 
     Parameters
     ----------
