@@ -89,12 +89,15 @@ def test_all_moments_are_those_of_the_matrix(make):
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_mean_squares_of_entries_are_bounded_and_exact_where_values_are_alike(name):
-    """E[D̃_x² | z] of all pairs: what intervals and strata take for the largest of them."""
+    """E[D̃_x² | z] of all pairs, as strata take them, and what intervals take for the largest."""
     alike = set()
     for s, nu in itertools.product(range(1, 15 if name == "uHR" else 5), (0, 2)):
         mechanism = MECHANISMS[name](uldp.Domain(s + nu, range(s)), 1.3)
         decoder = mechanism.adjusted
         squares = (mechanism.transition_matrix() @ rows_of(mechanism) ** 2).T
+        np.testing.assert_allclose(decoder.own_squares, squares.diagonal())
+        of_others = np.where(np.eye(s + nu), 0, squares).max(axis=1)
+        np.testing.assert_allclose(decoder.null_variances, of_others, atol=1e-12)
         for members, sensitive in ((mechanism.sensitive, True), (mechanism.nonsensitive, False)):
             others = np.setdiff1d(np.arange(s + nu), members)
             of_all = (

@@ -123,6 +123,27 @@ class AdjustedDecoder(ClassDecoder):
         classes = super().alike()
         return classes if self.is_alike else [*self.sensitive[:, None], *classes[1:]]
 
+    @property
+    def null_variances(self) -> Array:
+        """For each x the largest E[D̃_x² | z] of the other values z."""
+        return self._squares_of_entries[1]
+
+    @property
+    def own_squares(self) -> Array:
+        """E[D̃_x² | x] for each x."""
+        return self._squares_of_entries[0]
+
+    @cached_property
+    def _squares_of_entries(self) -> tuple[Array, Array]:
+        """Their mean squares by the holder of x, and the largest by another, each of shape (k,)."""
+        own, others = np.empty((2, self._size))
+        for members in self.alike():
+            x = members[0]
+            moments = self.moments_of_total(np.eye(1, self._size, x)[0])
+            own[members] = moments[x]
+            others[members] = np.delete(moments, x).max(initial=0)
+        return own, others
+
     @cached_property
     def _spread(self) -> float:
         """By how much E[U² | x]/s² differs within X_S."""

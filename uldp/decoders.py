@@ -318,6 +318,8 @@ class Moments(NamedTuple):
 class ClassDecoder(Decoder):
     """A decoder of which E D_yx² hangs on the classes of x and of the value behind y alone.
 
+    An `AdjustedDecoder` need not be so: then `_moments` are upper bounds.
+
     Attributes
     ----------
     sensitive, nonsensitive : ndarray of int
