@@ -7,12 +7,13 @@ values. For others, such as the block design, whose entries are affine in severa
 `Decoder`'s variances and absolute deviations take the place of the binomial law. So it is for the
 adjusted estimate (`uldp.adjusted`), whose exact l1 loss is not had.
 
-For all of them n Var p̂(x) + p(x)² is affine in p(x) and p(X_S). So every loss (in l1, its limit for
-many users) is strictly concave in p, and symmetric within X_S and within X_N: it is largest at one
-p, uniform within both. Only p(X_S) is left to find. There every variance is m(1 - m) / (n gain²)
-with an m affine in p(x) (`decoders.Bernoulli`). Writing m_S and m_N for the two, the l1 loss is
-stationary where m_S = m_N; if m_S > m_N at p(X_S) = 0 already, the worst case is the uniform
-distribution over X_N, and if m_S < m_N at p(X_S) = 1 still, that over X_S.
+For all of them but the adjusted estimate under uHR (see `worst_case`), n Var p̂(x) + p(x)² is affine
+in p(x) and p(X_S). So every loss (in l1, its limit for many users) is strictly concave in p, and
+symmetric within X_S and within X_N: it is largest at one p, uniform within both. Only p(X_S) is
+left to find. There every variance is m(1 - m) / (n gain²) with an m affine in p(x)
+(`decoders.Bernoulli`). Writing m_S and m_N for the two, the l1 loss is stationary where m_S = m_N;
+if m_S > m_N at p(X_S) = 0 already, the worst case is the uniform distribution over X_N, and if
+m_S < m_N at p(X_S) = 1 still, that over X_S.
 """
 
 from __future__ import annotations
