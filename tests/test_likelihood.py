@@ -404,6 +404,19 @@ def test_em_says_where_it_has_not_arrived(make):
         em(evidence, uniform, 5000)
 
 
+def test_em_warns_at_the_line_that_asked_for_it():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4, sensitive=[0, 1]), 0.01)
+    tally = mechanism.simulate([900, 400, 200, 500], rng=1)
+    for ask in (
+        lambda: em(mechanism.evidence(tally), np.full(4, 0.25), 3),
+        lambda: mechanism.estimate(tally, "em"),
+        lambda: uldp.inference.summary(tally, method="em"),
+    ):
+        with pytest.warns(RuntimeWarning, match="EM stopped") as told:
+            ask()
+        assert [one.filename for one in told] == [__file__]
+
+
 def test_a_tally_of_bits_has_forgotten_the_sets():
     mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(3, sensitive=[0, 1]), 1.0)
     with pytest.raises(ValueError, match="does not know which bits came together"):
