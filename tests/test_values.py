@@ -130,6 +130,16 @@ def test_a_set_that_occurs_often_is_listed_once_or_often():
     assert once != Evidence(mechanism, np.array([[5, 3]], dtype=np.uint8), [1, 2], [])
 
 
+def test_single_values_that_are_listed_do_not_add_up_with_those_that_are_not():
+    mechanism = uldp.RandomizedResponse(uldp.Domain(3), 1.0)
+    counted = mechanism.evidence([0, 0, 2])
+    listed = Evidence(mechanism, np.array([[4, 2, 1]], dtype=np.uint8), [1, 0, 2], [])
+    assert counted != listed
+    for first, second in ((counted, listed), (listed, counted)):
+        with pytest.raises(ValueError, match="each evidence must list its sets, or none"):
+            first + second
+
+
 @pytest.mark.parametrize("answer", ["divorcedd", 7, ["married", "no"], 1.5, ["married", 3]])
 def test_exceptions_do_not_hold_the_answer(make, answer):
     mechanism = make(uldp.Domain(["married", "divorced"], sensitive=["divorced"]), 1.0)

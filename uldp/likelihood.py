@@ -50,7 +50,8 @@ CONVERGED = 1e-6
 class Evidence(Summary):
     """What reports say about p: all that their likelihood depends on.
 
-    Evidence of one mechanism adds up; its sets may stand in any order, and more than once.
+    Evidence of one mechanism adds up; its sets may stand in any order, and more than once. What
+    lists its sets equals none that does not, and does not add up with it.
 
     Parameters
     ----------
@@ -91,8 +92,10 @@ class Evidence(Summary):
 
     def _plus(self, other: Evidence) -> Evidence:
         revealed = self.revealed + other.revealed
-        if self.sets is None or other.sets is None:
+        if self.sets is None and other.sets is None:
             return Evidence(self.law, None, self.times + other.times, revealed)
+        if self.sets is None or other.sets is None:
+            raise ValueError("each evidence must list its sets, or none of them")
         sets = np.hstack([self.sets, other.sets])
         return Evidence(self.law, sets, np.concatenate([self.times, other.times]), revealed)
 
