@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from cases import MECHANISMS, domains
 from malformed.rows import CALLS
 
 import uldp
+from uldp._numerics.fields import set_fields
 from uldp.beyond.block_decoder import BlockLaw
 from uldp.likelihood import Evidence
 from uldp.privacy import ldp_level
@@ -20,6 +22,17 @@ DOMAIN = uldp.Domain(6, sensitive=[0, 1, 4])
 @pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
 def make(request):
     return request.param
+
+
+@dataclass(frozen=True, eq=False)
+class WithArray(uldp.RandomizedResponse):
+    """A mechanism with a parameter that is an array."""
+
+    levels: np.ndarray
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_fields(self, levels=self.levels)
 
 
 def arrays_of(value: object) -> list[np.ndarray]:
@@ -62,6 +75,17 @@ def test_copies_and_pickles_are_equal(make):
     for same in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
         assert same == mechanism
         assert hash(same) == hash(mechanism)
+
+
+def test_an_array_of_a_mechanism_stays_read_only_in_copies_and_pickles():
+    mechanism = WithArray(uldp.Domain(3), 1.0, np.arange(3))
+    for same in (
+        copy.copy(mechanism),
+        copy.deepcopy(mechanism),
+        pickle.loads(pickle.dumps(mechanism)),
+    ):
+        assert same.levels.tolist() == [0, 1, 2]
+        assert not same.levels.flags.writeable
 
 
 def test_check_returns_the_reports_or_refuses_them(make):

@@ -51,9 +51,12 @@ class Mechanism(Law):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Keep what it is made of; what an earlier version has computed may look different."""
-        for name, value in state.items():
-            if not isinstance(getattr(type(self), name, None), cached_property):
-                vars(self)[name] = value
+        own = {
+            name: value
+            for name, value in state.items()
+            if not isinstance(getattr(type(self), name, None), cached_property)
+        }
+        super().__setstate__(own)
 
     def privatize(self, values: Any, rng: Seed = None, *, indices: bool = False) -> Any:
         """Perturb each user's value; this is what runs on the user's side.
