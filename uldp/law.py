@@ -31,7 +31,8 @@ MOST_WRITTEN = 10**9
 class Law(Frozen, ABC):
     """The domain, ε, what is protected, and how counts become an estimate.
 
-    This is all that tallies, estimators and losses need. Every mechanism is a law, which is an
+    This is all that tallies, likelihood and losses need of a mechanism. `Mechanism`, the only kind
+    of law, has short ways to them; so it imports them, and they cannot import it. A law is an
     immutable value: its fields are its parameters.
 
     Parameters

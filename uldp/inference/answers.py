@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from uldp.domain import Weights, weights_of
 from uldp.inference import totals
 from uldp.inference.groups import interval_of_ratio
 from uldp.inference.tables import EstimateTable, remarks_on
-from uldp.mechanisms import Mechanism
+from uldp.law import Law
 from uldp.personalized.collector import Background, PersonalizedEstimate
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
 from uldp.tallies import Tally, linear
@@ -151,7 +150,7 @@ def _ends_without_knowledge(
 
 
 def summary(
-    law: Mechanism | Tally,
+    law: Law | Tally,
     tally: Tally | None = None,
     background: Background | None = None,
     confidence: float = 0.95,
@@ -187,8 +186,8 @@ def summary(
     """
     if isinstance(law, Tally) and tally is None:
         tally = law
-        law = cast(Mechanism, tally.law)
-    domain = tagged_domain(cast(Mechanism, law))
+        law = tally.law
+    domain = tagged_domain(law)
     if not isinstance(tally, Tally):
         raise TypeError(f"tally must be a Tally, got {tally!r}")
     if tally.law != law:

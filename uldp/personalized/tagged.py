@@ -98,7 +98,7 @@ class TaggedDomain(Domain):
         return f"TaggedDomain({self.base!r}, tags={list(self.tags)})"
 
 
-def tagged_domain(common: Mechanism) -> TaggedDomain:
+def tagged_domain(common: object) -> TaggedDomain:
     """Return the domain of a common mechanism."""
     domain = common.domain if isinstance(common, Mechanism) else None
     if not isinstance(domain, TaggedDomain):
