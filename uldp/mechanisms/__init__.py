@@ -10,14 +10,20 @@ A mechanism is a file here that reads like its definition: a class on `IndexRepo
 to `MECHANISMS`, and so to `uldp.compare`, to surveys and to every test by enumeration.
 """
 
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from uldp._names import found as _found
 from uldp.mechanisms.base import Mechanism
 from uldp.mechanisms.rappor import Rappor, UtilityOptimizedRappor
 from uldp.mechanisms.response import RandomizedResponse, UtilityOptimizedRR
 
+if _TYPE_CHECKING:
+    from uldp.beyond import UtilityOptimizedBlockDesign, UtilityOptimizedHadamard
+    from uldp.kinds import KINDS, MECHANISMS
+
 __all__ = [
+    "KINDS",
+    "MECHANISMS",
     "PAPER",
     "Mechanism",
     "RandomizedResponse",
@@ -37,3 +43,7 @@ PAPER: dict[str, type[Mechanism]] = {
 
 def __getattr__(name: str) -> _Any:
     return _found("uldp.mechanisms", name)
+
+
+def __dir__() -> list[str]:
+    return __all__

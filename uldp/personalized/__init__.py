@@ -17,7 +17,7 @@ truth to compare it with, and `posterior` what reports tell about one user's sec
 >>> report = alice.privatize("elm street", rng=secure.generator())
 """
 
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from uldp._names import found as _found
 from uldp.personalized.collector import JointLaw, LossTerms, PersonalizedEstimate, estimate
@@ -25,6 +25,9 @@ from uldp.personalized.population import SecretMaps
 from uldp.personalized.secrecy import posterior
 from uldp.personalized.tagged import OTHERS, TaggedDomain
 from uldp.personalized.users import PersonalizedMechanism
+
+if _TYPE_CHECKING:
+    from uldp.inference.answers import PersonalizedTotal, summary, total
 
 __all__ = [
     "OTHERS",

@@ -9,7 +9,7 @@ nothing: in particular, they need not be invertible.
 `empirical_level` judges code by its reports alone.
 """
 
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from uldp._names import found as _found
 from uldp.privacy.composition import (
@@ -30,6 +30,11 @@ from uldp.privacy.levels import (
     uldp_level,
 )
 from uldp.privacy.osldp import Decomposition, decompose
+
+if _TYPE_CHECKING:
+    from uldp.beyond import Bounds, Shuffled
+    from uldp.survey.empirical import EmpiricalLevel, empirical_level
+    from uldp.survey.repetition import Device, two_layers
 
 __all__ = [
     "Audit",
