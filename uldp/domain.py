@@ -147,14 +147,15 @@ class Domain(Frozen):
         If they are secret, no error shows them, nor holds them in its context.
         """
         by_index = checks.flag(indices, "indices")
-        return self._found(checks.in_python(values), name, by_index, secret)
+        offer = "; if they are indices, pass indices=True"
+        return self._found(checks.in_python(values), name, by_index, secret, offer)
 
     def _of_labels(self, values: Any, name: str, secret: bool = False) -> NDArray[np.intp]:
         """Return the indices of labels where indices cannot be given, and no error offers it."""
-        return self._found(checks.in_python(values), name, None, secret)
+        return self._found(checks.in_python(values), name, False, secret, offer="")
 
     def _found(
-        self, values: Any, name: str, by_index: bool | None, secret: bool
+        self, values: Any, name: str, by_index: bool, secret: bool, offer: str
     ) -> NDArray[np.intp]:
         array = checks.as_array(values, name)
         if array.ndim > 1:
@@ -182,8 +183,8 @@ class Domain(Frozen):
         each = given if isinstance(given, list | tuple) else array.ravel().tolist()
         if not takes_text or {type(value) for value in each} - {str, np.str_}:
             remedy = ""
-            if takes_text and integers and by_index is not None:
-                remedy = "; if they are indices, pass indices=True"
+            if takes_text and integers:
+                remedy = offer
             elif not takes_text and array.dtype.kind == "f":
                 remedy = "; .astype(int) makes whole numbers integers again"
             found = checks.found(given, array)
@@ -369,8 +370,9 @@ class ProductDomain(Domain):
         unknown = levels.keys() - self.factors.keys()
         if unknown:
             raise ValueError(f"levels must be of {', '.join(self.factors)}, got {min(unknown)!r}")
+        given = {name: _collected(weights) for name, weights in levels.items()}
         each = (
-            _weights(factor, levels[name], name) if name in levels else np.ones(factor.size)
+            _weights(factor, given[name], name) if name in given else np.ones(factor.size)
             for name, factor in self.factors.items()
         )
         return np.ravel(reduce(np.multiply.outer, each))
@@ -498,21 +500,22 @@ def _labels_of(domain: Domain, series: Any, name: str) -> Iterable[Any]:
 
 def weights_of(domain: Domain, weights: Weights, name: str = "weights") -> NDArray[np.float64]:
     """Return one weight per value: as given, matched by label, or 1 for the members of a group."""
-    group: Any = _collected(weights)
-    if (
-        group is weights
-        and not checks.has_labels(weights)
-        and not _are_labels(domain, weights, name)
-    ):
-        return checks.numbers(weights, name, (domain.size,)).astype(float)
-    if not len(group):
+    given: Any = _collected(weights)
+    if not _go_by_label(domain, weights, name):
+        return checks.numbers(given, name, (domain.size,)).astype(float)
+    if not len(given):
         raise ValueError(f"{name} must be of at least one value, got none")
-    return _weights(domain, group, name)
+    return _weights(domain, given, name)
 
 
-def _are_labels(domain: Domain, weights: Any, name: str) -> bool:
-    """Tell whether an array holds labels: strings or, where labels are integers, not k integers."""
-    array = checks.as_array(weights, name)
+def _go_by_label(domain: Domain, weights: Any, name: str) -> bool:
+    """Tell a group, a mapping or a Series from weights in the order of the values.
+
+    An array is a group if it holds strings or, where labels are integers, integers that are not k.
+    """
+    if checks.has_labels(weights) or isinstance(weights, str | Set | Iterator):
+        return True
+    array = checks.as_array(checks.in_python(weights), name)
     if array.ndim != 1 or array.size == 0:
         return False
     if array.dtype.kind in "iu":
@@ -521,12 +524,11 @@ def _are_labels(domain: Domain, weights: Any, name: str) -> bool:
 
 
 def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
-    """Return the weight of each value of a factor."""
+    """Return the weight of each value of a factor, from what `_collected` returns."""
     if checks.has_labels(levels):
         return np.asarray(per_value(factor, levels, name, partial=True), dtype=float)
     weights = np.zeros(factor.size)
-    group = _collected(levels)
-    labels = group if isinstance(group, list) else np.atleast_1d(group)
+    labels = levels if isinstance(levels, list) else np.atleast_1d(levels)
     indices = factor._of_labels(labels, name)
     weights[checks.positions(indices, name, factor.size)] = 1
     return weights

@@ -75,12 +75,12 @@ class TaggedDomain(Domain):
         super().__init__(values + bots, [values[x] for x in base.sensitive] + bots)
 
     def _found(
-        self, values: Any, name: str, by_index: bool | None, secret: bool
+        self, values: Any, name: str, by_index: bool, secret: bool, offer: str
     ) -> NDArray[np.intp]:
         are_labels = not by_index and self._integers_are_labels
         if are_labels and checks.as_array(values, name).dtype.kind in "iu":
-            return self.base._found(values, name, by_index, secret)
-        return super()._found(values, name, by_index, secret)
+            return self.base._found(values, name, by_index, secret, offer)
+        return super()._found(values, name, by_index, secret, offer)
 
     @property
     def _integers_are_labels(self) -> bool:
