@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from cases import MECHANISMS, domains, random_distribution
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 import uldp
@@ -14,7 +15,7 @@ from uldp import likelihood
 from uldp._numerics import ascent, passes
 from uldp._numerics.packed import PackedSets
 from uldp.law import LINEAR
-from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood, water_filling
+from uldp.likelihood import Evidence, em, log_likelihood, maximum_likelihood
 from uldp.paper.datasets import census
 from uldp.tallies import METHODS
 
@@ -147,6 +148,10 @@ def test_sets_that_are_counted_and_sets_that_are_listed(s):
         ]
     )
     assert gradient.max() / len(reports) - 1 <= 1e-6 * 1.01
+
+
+def water_filling(counts: ArrayLike, offsets: ArrayLike) -> np.ndarray:
+    return likelihood._water_filling(np.array(counts, float), np.array(offsets, float))
 
 
 def test_water_filling():

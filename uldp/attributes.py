@@ -189,9 +189,7 @@ class OneByOne:
         found, passes = ascent.maximize(
             evaluate, rows if small else None, small, slice(0), start, tolerance
         )
-        if found.certificate > tolerance:
-            raise ArithmeticError(f"the certificate is {found.certificate}, above {tolerance}")
-        return MaximumLikelihood(found.q, max(found.certificate, 0.0), passes)
+        return MaximumLikelihood(found.q, found.certified(tolerance), passes)
 
     def l2_loss(self, p: PerValue, n: int) -> float:
         """Return the expected squared l2 loss of the empirical estimate, exact for every n.

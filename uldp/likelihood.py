@@ -38,7 +38,6 @@ __all__ = [
     "em",
     "log_likelihood",
     "maximum_likelihood",
-    "water_filling",
 ]
 
 FEW_PRODUCTS = 1 << 22
@@ -128,28 +127,12 @@ class MaximumLikelihood:
     passes: int
 
 
-def water_filling(counts: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
-    """Return the p on the simplex that maximizes Σ counts log(p + offsets), without iterating.
+def _water_filling(c: NDArray[np.float64], a: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the p on the simplex that maximizes Σ c log(p + a), for c and a that are not negative.
 
-    At the optimum p = max(0, counts/λ - offsets) with λ such that p sums to 1: values are served in
-    the order of counts/offsets until the next one would stay dry.
-
-    Parameters
-    ----------
-    counts, offsets : (k,) array_like
-        Non-negative, the counts not all 0.
-
-    Returns
-    -------
-    (k,) ndarray
+    At the optimum p = max(0, c/λ - a) with λ such that p sums to 1: values are served in the order
+    of c/a until the next one would stay dry.
     """
-    c = checks.numbers(counts, "counts", (-1,)).astype(float)
-    a = checks.numbers(offsets, "offsets", (c.size,)).astype(float)
-    for name, values in (("counts", c), ("offsets", a)):
-        if (values < 0).any():
-            raise ValueError(f"{name} must not be negative, got {values.min()}")
-    if not c.any():
-        raise ValueError("counts must not all be 0")
     # Large offsets that differ little must not cancel: they are measured by the largest of them.
     largest = float(a.max()) or 1.0
     relative = a / largest
@@ -195,19 +178,17 @@ def maximum_likelihood(evidence: Evidence, tolerance: float = CONVERGED) -> Maxi
         passes = 0
     else:
         found, passes = _ascend(evidence, evidence.sets, tolerance)
-    if found.certificate > tolerance:
-        raise ArithmeticError(f"the certificate is {found.certificate}, above {tolerance}")
-    return MaximumLikelihood(_spread(evidence, found.q), max(found.certificate, 0.0), passes)
+    return MaximumLikelihood(_spread(evidence, found.q), found.certified(tolerance), passes)
 
 
 def _fill(evidence: Evidence) -> NDArray[np.float64]:
     """Return the masses of largest likelihood where each protected report names one value."""
-    counts = evidence.times
+    counts = evidence.times.astype(float)
     offsets = np.full(counts.size, 1 / np.expm1(evidence.law.epsilon))
     if evidence.revealed.size:
         counts = np.append(counts, evidence.revealed.sum())
         offsets = np.append(offsets, 0)
-    return water_filling(counts, offsets)
+    return _water_filling(counts, offsets)
 
 
 def _ascend(

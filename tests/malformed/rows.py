@@ -279,13 +279,6 @@ def of_estimators() -> list[Call]:
         call(likelihood.maximum_likelihood, nothing, evidence=EVIDENCE),
         call(likelihood.em, nothing, evidence=EVIDENCE, start=UNIFORM, steps=1),
         call(likelihood.log_likelihood, evidence=EVIDENCE, p=UNIFORM),
-        call(
-            likelihood.water_filling,
-            {"counts": [[0, 0, 0], [-1, 1, 1]], "offsets": [[-1, 1, 1]]},
-            {"counts": "counts|offsets"},
-            counts=[1, 0, 2],
-            offsets=[1.0, 2.0, 0.0],
-        ),
     ]
 
 

@@ -160,7 +160,7 @@ BY_NAME: dict[str, list[Any] | Callable[[Any], list[Any]]] = {
     **dict.fromkeys(("Device.first", "Device.second"), NOT_STOCHASTIC),
     **dict.fromkeys(("values", "answer"), NOT_LABELS),
     **dict.fromkeys(("us_census_1990", "record", "folder"), NOT_PATHS),
-    **dict.fromkeys(("vector", "r", "offsets", "water_filling.counts"), vector),
+    **dict.fromkeys(("vector", "r"), vector),
     **dict.fromkeys(("Law.second_moment.p", "OneByOne.total_variance.p"), vector),
     **{"protected": mask(3), "Device.protected": mask(2), "sensitive": positions(2)},
     **{"Domain.values": NOT_VALUES, "Domain.sensitive": NOT_SENSITIVE},

@@ -51,6 +51,12 @@ class Point(NamedTuple):
         """How far at most the value is below the optimum."""
         return float(self.gradient.max())
 
+    def certified(self, tolerance: float) -> float:
+        """Return the certificate, at least 0, or refuse one above the tolerance."""
+        if self.certificate > tolerance:
+            raise ArithmeticError(f"the certificate is {self.certificate}, above {tolerance}")
+        return max(self.certificate, 0.0)
+
 
 def maximize(
     evaluate: Callable[[Array], Point],
