@@ -247,4 +247,6 @@ def test_experiments_without_the_extra(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
     words = ["reproduce", "fig5", "--quick", "--out", str(tmp_path), "--dask", "127.0.0.1:8786"]
     assert command_line.main(words) == 2
-    assert capsys.readouterr().err == ('uldp: --dask needs Dask, of the extra "dask"\n')
+    assert capsys.readouterr().err == (
+        'uldp: --dask needs the package distributed, of the extra "dask"\n'
+    )

@@ -23,20 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
+from uldp._numerics.results import needed
 from uldp.mechanisms import Mechanism
 from uldp.survey.surveys import Survey, Tallies, empty_tally, tally_of_possible
 from uldp.survey.wire import Reason, split, wire_dtype, wire_rows
 from uldp.tallies import Tally
-
-try:
-    import pyarrow as pa
-    from dask.base import compute
-    from dask.delayed import delayed
-    from pyarrow import parquet
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        f'uldp.survey.parquet needs the package {missing.name}, of the extra "dask"'
-    ) from missing
 
 __all__ = ["tally_files", "write_reports"]
 
@@ -45,6 +36,10 @@ COLUMN = "report"
 LAYOUT = "2"
 BYTES_OF_GROUP = 1 << 22
 BYTES_AT_ONCE = 1 << 20
+
+pa = needed("pyarrow", "dask", "uldp.survey.parquet")
+parquet = needed("pyarrow.parquet", "dask", "uldp.survey.parquet")
+dask = needed("dask", "dask", "uldp.survey.parquet")
 
 AnyPath = str | PathLike[str]
 Counts = dict[str, tuple[int, NDArray[np.int64]]]
@@ -138,10 +133,10 @@ def tally_files(
     ]
     if len(set(files)) < len(files):
         raise ValueError(f"paths must not repeat a file, got {Counter(files).most_common(1)[0]}")
-    count = delayed(_count, pure=False)
-    shared = delayed(survey)
+    count = dask.delayed(_count, pure=False)
+    shared = dask.delayed(survey)
     tasks = [count(shared, name, most, dask_key_name=f"{name} {uuid4()}") for name in files]
-    found = compute(*tasks, scheduler="processes" if client is None else client)
+    found = dask.compute(*tasks, scheduler="processes" if client is None else client)
     tallies = {name: empty_tally(mechanism) for name, mechanism in survey.questions.items()}
     for counts, _ in found:
         for question, (n, numbers) in counts.items():
@@ -185,7 +180,7 @@ def _count_reports(survey: Survey, name: str) -> tuple[Counts, Counter[Any]]:
     return {question: (tally.n, tally.counts)}, +left_out
 
 
-def _schema(survey: Survey, question: str) -> pa.Schema:
+def _schema(survey: Survey, question: str) -> Any:
     number = [*survey.questions].index(question)
     metadata = {"uldp": LAYOUT, "uldp.survey": survey.digest, "uldp.question": str(number)}
     layout = wire_dtype(survey.questions[question])
@@ -193,7 +188,7 @@ def _schema(survey: Survey, question: str) -> pa.Schema:
     return pa.schema([pa.field(COLUMN, kind, nullable=False)], metadata=metadata)
 
 
-def _as_reports(column: pa.Array, mechanism: Mechanism) -> NDArray[Any]:
+def _as_reports(column: Any, mechanism: Mechanism) -> NDArray[Any]:
     """Return a column as reports of the mechanism's type, without a copy where it can be."""
     layout = wire_dtype(mechanism)
     data = np.frombuffer(column.buffers()[1], dtype=layout.base)

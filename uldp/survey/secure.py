@@ -15,14 +15,11 @@ from weakref import WeakSet
 
 import numpy as np
 
-try:
-    from randomgen import ChaCha
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        'uldp.survey.secure needs the package randomgen, of the extra "secure"'
-    ) from missing
+from uldp._numerics.results import needed
 
 __all__ = ["SystemChaCha", "generator"]
+
+ChaCha: Any = needed("randomgen", "secure", "uldp.survey.secure").ChaCha
 
 KEY_BITS = 256
 

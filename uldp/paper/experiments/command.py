@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
+from uldp._numerics.results import needed
 from uldp.paper.experiments.runs import reproduce
 from uldp.paper.experiments.settings import FIGURES, Settings, flag
 from uldp.paper.experiments.tables import extra
@@ -55,10 +56,6 @@ def _cluster(scheduler: str | None) -> Iterator[None]:
     if scheduler is None:
         yield
         return
-    try:
-        from distributed import Client
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError('--dask needs Dask, of the extra "dask"') from None
-    client = Client(scheduler)  # type: ignore[no-untyped-call]
+    client = needed("distributed", "dask", "--dask").Client(scheduler)
     with client, extra("joblib").parallel_config("dask"):
         yield

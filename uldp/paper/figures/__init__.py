@@ -5,15 +5,12 @@ those of the quick start are here. Each function makes a new figure and returns 
 of them where it has panels. What they share is the module `style`.
 """
 
-try:
-    import matplotlib as _matplotlib  # noqa: F401
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        'uldp.paper.figures needs the package matplotlib, of the extra "figures"'
-    ) from missing
+from uldp._numerics.results import needed as _needed
 
-from uldp.paper.figures.estimates import estimates_by_rank, estimates_with_errors, maps
-from uldp.paper.figures.style import STYLES, Curve, Look, curves
+_needed("matplotlib", "figures", "uldp.paper.figures")
+
+from uldp.paper.figures.estimates import estimates_by_rank, estimates_with_errors, maps  # noqa: E402
+from uldp.paper.figures.style import STYLES, Curve, Look, curves  # noqa: E402
 
 __all__ = [
     "STYLES",
