@@ -22,16 +22,22 @@ FAR = 1.05
 ERRORS = 2
 """A comparison is decided where the bound is more than so many standard errors away."""
 
-HOLDS, MOSTLY, DIFFERS, UNDECIDED = "holds", "mostly", "differs", "undecided"
+HOLDS, MOSTLY, TIE, DIFFERS = "holds", "mostly", "tie", "differs"
+UNDECIDED, NOT_COMPARABLE = "undecided", "not comparable"
+WORDS = (HOLDS, MOSTLY, TIE, DIFFERS, UNDECIDED, NOT_COMPARABLE)
 
 
 class Counts(NamedTuple):
-    """How many comparisons are for a claim, against it, undecided; and how many far against it."""
+    """How many comparisons are for a claim, against it, undecided; and how many far against it.
+
+    What was measured may be something else than what the claim is about: then it is not comparable.
+    """
 
     yes: int
     no: int
     undecided: int
     far: int
+    comparable: bool = True
 
     def __str__(self) -> str:
         """Write the first three."""
@@ -41,11 +47,15 @@ class Counts(NamedTuple):
     def word(self) -> str:
         """The verdict: the rule, and nothing else."""
         decided = self.yes + self.no
+        if not self.comparable:
+            return NOT_COMPARABLE
         if not decided:
             return UNDECIDED
         if not self.far and self.yes >= SHARE * decided:
             return HOLDS
-        return MOSTLY if 2 * self.yes > decided else DIFFERS
+        if self.yes == self.no:
+            return TIE
+        return MOSTLY if self.yes > self.no else DIFFERS
 
     @property
     def by_one(self) -> bool:
@@ -80,11 +90,14 @@ def outcomes(table: DataFrame) -> NDArray[np.int_]:
     return np.where(decided, np.sign(margin), 0).astype(int)
 
 
-def tally(table: DataFrame) -> Counts:
-    """Count the comparisons of a claim."""
+def tally(table: DataFrame, comparable: bool = True) -> Counts:
+    """Count the comparisons of a claim, and say whether they are of what it is about."""
     found = outcomes(table)
     far = (found < 0) & (table["favour"].to_numpy() < 1 / FAR)
-    return Counts(*(int(each.sum()) for each in (found > 0, found < 0, found == 0, far)))
+    yes, no, undecided, against = (
+        int(each.sum()) for each in (found > 0, found < 0, found == 0, far)
+    )
+    return Counts(yes, no, undecided, against, comparable)
 
 
 def select(table: DataFrame, **wanted: object) -> DataFrame:

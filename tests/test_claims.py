@@ -36,7 +36,8 @@ def comparisons(*favours: float, error: float = 0.01) -> pd.DataFrame:
         ([2.0] * 18 + [0.97], (18, 1, 0, 0), v.MOSTLY),
         ([2.0] * 99 + [0.95], (99, 1, 0, 1), v.MOSTLY),
         ([2.0, 2.0, 0.5], (2, 1, 0, 1), v.MOSTLY),
-        ([2.0, 0.5], (1, 1, 0, 1), v.DIFFERS),
+        ([2.0, 0.5], (1, 1, 0, 1), v.TIE),
+        ([2.0] * 8 + [0.97] * 8, (8, 8, 0, 0), v.TIE),
         ([2.0, 0.5, 0.5, 1.0], (1, 2, 1, 2), v.DIFFERS),
         ([1.0, 1.01, 0.99], (0, 0, 3, 0), v.UNDECIDED),
         ([], (0, 0, 0, 0), v.UNDECIDED),
@@ -44,8 +45,11 @@ def comparisons(*favours: float, error: float = 0.01) -> pd.DataFrame:
 )
 def test_the_word_follows_from_the_counts(favours, counts, word) -> None:
     found = v.tally(comparisons(*favours))
-    assert tuple(found) == counts
+    assert found == v.Counts(*counts)
     assert found.word == word
+    apart = v.tally(comparisons(*favours), comparable=False)
+    assert apart[:4] == counts
+    assert (apart.word, apart.by_one) == (v.NOT_COMPARABLE, False)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +228,8 @@ def test_exceptions_are_listed_of_what_holds_mostly(judged) -> None:
 
 
 def test_the_summary_has_each_claim_once(judged) -> None:
-    lines = [re.fullmatch(r"(\w+) \((\d+)\): (.*)", x) for x in claims.summary(judged).split("\n")]
+    written = claims.summary(judged).split("\n")
+    lines = [re.fullmatch(r"([\w ]+) \((\d+)\): (.*)", line) for line in written]
     listed = {line[1]: [int(number) for number in line[3].split(", ")] for line in lines}
     assert listed == {word: numbers(judged, word) for word in listed}
     assert sorted(number for each in listed.values() for number in each) == sorted(judged)

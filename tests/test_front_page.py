@@ -50,7 +50,7 @@ def claimed() -> dict[str, str]:
 
 
 LINKS = re.compile(r"^````\{grid\}.*?^````$|^```(?:python|console|text)$.*?^```$", re.M | re.S)
-COUNTED = r"of \d+ claims, [\w, ]*differ|Of its \d+ propositions [^.]*\."
+COUNTED = r"of \d+ claims, [\w, ]*comparable|Of its \d+ propositions [^.]*\."
 """Claims are counted by tests/test_statements.py, propositions below."""
 NO_CLAIM = re.compile(
     r"^:\w+:.*$|\{[\w:]+\}`[^`]*`|\]\([^)]*\)|arXiv:[\d.]+|USENIX Security \d+|\bl1\b|1 - e|"

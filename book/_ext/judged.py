@@ -21,7 +21,6 @@ sys.path.insert(0, str(ROOT / "notebooks"))
 import claims  # noqa: E402
 import verdicts as v  # noqa: E402
 
-WORDS = (v.HOLDS, v.MOSTLY, v.DIFFERS, v.UNDECIDED)
 HEADERS = ("Paper", "What it shows or says", "Verdict", "For, against, undecided", "Here")
 
 
@@ -34,7 +33,7 @@ def rows(places: Iterable[str]) -> list[tuple[str, ...]]:
         of = [each for each in judged if each.claim.where == where]
         if figures:
             words = [each.counts.word for each in of]
-            verdicts = [f"{words.count(word)} {word}" for word in WORDS if word in words]
+            verdicts = [f"{words.count(word)} {word}" for word in v.WORDS if word in words]
             pictures = [f"{{numref}}`{name}`" for name in figures.split()]
             found = ", ".join(verdicts) or "–"
             table.append((f"**{where}**", shows, found, "", ", ".join(pictures)))
