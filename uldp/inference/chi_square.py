@@ -13,6 +13,7 @@ from scipy.special import chdtrc
 
 from uldp._numerics import checks
 from uldp._numerics.results import Result
+from uldp.decoders import ROUNDING
 from uldp.domain import PerValue
 from uldp.law import Law, distribution_over
 from uldp.tallies import Tally, empirical, projected
@@ -23,7 +24,6 @@ Array = NDArray[np.float64]
 
 LARGEST_COVARIANCE = 3_000
 SINGULAR = 1e-9
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)

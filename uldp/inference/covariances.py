@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.decoders import Decoder
+from uldp.decoders import ROUNDING, Decoder
 from uldp.tallies import Tally, linear, projected
 
 __all__ = ["Part", "covariance", "standard_errors"]
 
-ROUNDING = 1e-12
 ALIKE = 1e-14
 """Variances are less than so much of the squared range where rounding alone makes them."""
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
+from uldp.decoders import ROUNDING
 from uldp.privacy.levels import audit
 
 __all__ = ["Decomposition", "decompose"]
-
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)

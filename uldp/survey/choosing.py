@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from uldp._numerics import checks
 from uldp._numerics.results import Result
 from uldp.beyond.limits import fundamental_limit
+from uldp.decoders import ROUNDING
 from uldp.domain import Domain, PerValue, Weights
 from uldp.kinds import MECHANISMS, Make
 from uldp.losses import LOSSES, Loss, total_variance
@@ -40,7 +41,6 @@ AIMS: tuple[Aim, ...] = (*LOSSES, "tv", "mse", "standard_error")
 LEAST_SOUGHT = 1e-6
 LARGEST_SOUGHT = 30.0
 PRECISION = 1e-9
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
