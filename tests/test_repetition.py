@@ -241,7 +241,7 @@ def test_plans_are_all_of_one_total_level_and_the_best_is_first():
     for one in found:
         assert one.mechanism.epsilon * one.reports == pytest.approx(total)
         assert one.users == n * one.reports // T
-        assert (one.surveys, one.keeps) == (T, "nothing")
+        assert (one.rounds, one.keeps) == (T, "nothing")
         expected = one.mechanism.l2_loss(one.mechanism.worst_case("l2"), one.users)
         assert one.loss == pytest.approx(expected, rel=1e-12)
         hidden = (1 - one.mechanism.revealed_share) ** one.reports
@@ -266,8 +266,8 @@ def test_where_privacy_is_high_each_user_is_asked_once_and_otherwise_always():
     rota, always = (plans_for_rounds(domain, total, 4, 10_000)[0] for total in (0.1, 60.0))
     assert (rota.reports, rota.users) == (1, 2_500)
     assert (always.reports, always.users) == (4, 10_000)
-    assert "the surveys drawn beforehand, 1 of 4" in rota.advice
-    assert "every survey, 4 of 4" in always.advice
+    assert "the rounds drawn beforehand, 1 of 4" in rota.advice
+    assert "every round, 4 of 4" in always.advice
 
 
 @pytest.mark.parametrize(("total", "fixed"), [(0.1, False), (8.0, False), (1.0, True)])
@@ -277,7 +277,7 @@ def test_a_plan_goes_into_a_survey_file(total, fixed):
     for one in plans_for_rounds(domain, total, 5, 1_000, fixed=fixed):
         survey = uldp.Survey("panel", {"q": one.mechanism}, one.repeat)
         assert survey.repeat == one.repeat
-        assert survey.repeat["rounds"] == one.surveys
+        assert survey.repeat["rounds"] == one.rounds
         assert survey.repeat["keep"] == one.keeps
         spent = survey.questions["q"].epsilon * survey.repeat.get("reports", 1)
         assert spent == pytest.approx(total, rel=1e-12)
@@ -294,11 +294,11 @@ def test_a_survey_of_fewer_users_than_groups_has_no_empty_group():
 def test_the_ends_of_the_ranges_are_planned():
     domain = uldp.Domain(3, sensitive=[0])
     one = plans_for_rounds(domain, 1.0, 1, 1)[0]
-    assert (one.surveys, one.reports, one.users) == (1, 1, 1)
+    assert (one.rounds, one.reports, one.users) == (1, 1, 1)
     assert plans_for_rounds(domain, 2e-6, 2, 10)[0].reports in (1, 2)
     assert plans_for_rounds(domain, 500.0, 2, 10)[0].reports == 2
     many = plans_for_rounds(domain, 1.0, 1_000, 10, fixed=True)[0]
-    assert (many.surveys, many.reports) == (1_000, 1)
+    assert (many.rounds, many.reports) == (1_000, 1)
     with pytest.raises(ValueError, match="total must"):
         plans_for_rounds(domain, 1.5e-6, 2, 10)[0]
 
@@ -306,7 +306,7 @@ def test_the_ends_of_the_ranges_are_planned():
 def test_as_much_is_listed_as_is_promised_and_no_more():
     device = Device.of(uldp.RandomizedResponse(uldp.Domain(2), 1.0))
     assert device.law([0] * 16).sum() == pytest.approx(1)
-    with pytest.raises(ValueError, match="surveys must be few enough"):
+    with pytest.raises(ValueError, match="rounds must be few enough"):
         device.level(13)
     two_layers(uldp.RandomizedResponse(uldp.Domain(256), 1.0), 0.5, "once")
     two_layers(uldp.Rappor(uldp.Domain(10), 1.0), 0.5, "once")

@@ -588,7 +588,7 @@ def of_repetition() -> list[Call]:
         uldp.UtilityOptimizedRappor(uldp.Domain(40, range(30)), 1.0),
         uldp.RandomizedResponse(uldp.Domain(1000), 1.0),
     ]
-    too_many = {"total": [1e-9, 501], "surveys": [1001]}
+    too_many = {"total": [1e-9, 501], "rounds": [1001]}
     return [
         call(
             repetition.Device,
@@ -605,13 +605,13 @@ def of_repetition() -> list[Call]:
             mechanism=URR,
             keeps="first",
         ),
-        only(device.law, {"answers": answers}, {"answers": "answers|surveys"}, answers=[0, 4]),
-        call(device.level, {"surveys": [100, 2**62]}, surveys=2, changes=1),
-        call(device.bound, surveys=2, changes=1),
+        only(device.law, {"answers": answers}, {"answers": "answers|rounds"}, answers=[0, 4]),
+        call(device.level, {"rounds": [100, 2**62]}, rounds=2, changes=1),
+        call(device.bound, rounds=2, changes=1),
         only(
             device.pair_level,
             {"one": answers, "other": [*answers, [0], [0, 0, 0]]},
-            {"one": "answers|one|other|surveys", "other": "answers|other|surveys"},
+            {"one": "answers|one|other|rounds", "other": "answers|other|rounds"},
             one=[0, 4],
             other=[4, 4],
         ),
@@ -622,7 +622,7 @@ def of_repetition() -> list[Call]:
             epsilon=1.0,
             reveals="anew",
         ),
-        call(plans_for_rounds, too_many, domain=DOMAIN, total=1.0, surveys=4, n=1000),
+        call(plans_for_rounds, too_many, domain=DOMAIN, total=1.0, rounds=4, n=1000),
     ]
 
 

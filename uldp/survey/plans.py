@@ -9,20 +9,19 @@ from typing import Any
 from uldp._numerics import checks
 from uldp.domain import Domain
 from uldp.kinds import MECHANISMS
-from uldp.losses import l2_loss, worst_case
+from uldp.law import LARGEST_EPSILON
 from uldp.mechanisms import Mechanism
 from uldp.survey.repetition import Keep
+from uldp.survey.survey_file import MOST_ROUNDS
 
 __all__ = ["Plan", "plans_for_rounds"]
 
-MOST_ROUNDS = 1000
 LEAST_OF_A_REPORT = 1e-6
-LARGEST_TOTAL = 500.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a device answers T surveys, with the resulting level and loss.
+    """How a device answers in T rounds, with the resulting level and loss.
 
     Attributes
     ----------
@@ -30,24 +29,24 @@ class Plan:
         The mechanism's name in `uldp.mechanisms.MECHANISMS`.
     mechanism : Mechanism
         What makes a report.
-    surveys : int
+    rounds : int
         T.
     reports : int
         How many reports a user draws in all: 1 if her device keeps it, and otherwise the number of
-        surveys in which she is asked, chosen for her beforehand by chance.
+        rounds in which she is asked, chosen for her beforehand by chance.
     users : int
-        How many users answer each survey.
+        How many users answer in each round.
     keeps : {"nothing", "first"}
-        What the device keeps between the surveys (see `uldp.survey.repetition.KEEPS`).
+        What the device keeps between the rounds (see `uldp.survey.repetition.KEEPS`).
     loss : float
-        The worst-case MSE of the estimate of each survey.
+        The worst-case MSE of the estimate of each round.
     revealed : float
         The probability that a non-sensitive answer which stays is revealed at least once.
     """
 
     name: str
     mechanism: Mechanism
-    surveys: int
+    rounds: int
     reports: int
     users: int
     keeps: Keep
@@ -56,10 +55,10 @@ class Plan:
 
     @property
     def repeat(self) -> dict[str, Any]:
-        """What `uldp.Survey` takes to say so in its file, one round for each of the T surveys."""
+        """What `uldp.Survey` takes to say so in its file, of which each is a round."""
         if self.keeps == "first":
-            return {"keep": "first", "rounds": self.surveys}
-        return {"keep": "nothing", "rounds": self.surveys, "reports": self.reports}
+            return {"keep": "first", "rounds": self.rounds}
+        return {"keep": "nothing", "rounds": self.rounds, "reports": self.reports}
 
     @property
     def advice(self) -> str:
@@ -67,14 +66,14 @@ class Plan:
         if self.keeps == "first":
             rule = (
                 f"Draw one report at ε = {self.mechanism.epsilon:.4g}, keep it, and send it in "
-                f"each of {self.surveys} surveys. Never look at the answer again."
+                f"each of {self.rounds} rounds. Never look at the answer again."
             )
         else:
-            every = self.reports == self.surveys
-            which = "every survey" if every else "the surveys drawn beforehand"
+            every = self.reports == self.rounds
+            which = "every round" if every else "the rounds drawn beforehand"
             rule = (
                 f"Draw a new report at ε = {self.mechanism.epsilon:.4g} in {which}, {self.reports} "
-                f"of {self.surveys}, whether or not the answer has changed. Then send no more."
+                f"of {self.rounds}, whether or not the answer has changed. Then send no more."
             )
         return f"{rule} In the survey file: {json.dumps({'repeat': self.repeat})[1:-1]}."
 
@@ -82,16 +81,16 @@ class Plan:
 def plans_for_rounds(
     domain: Domain,
     total: float,
-    surveys: int,
+    rounds: int,
     n: int,
     *,
     fixed: bool = False,
 ) -> list[Plan]:
-    """Return all plans for T surveys of the same users at one total level, the best first.
+    """Return all plans for T rounds of asking the same users at one total level, the best first.
 
     If the answers cannot change, a device draws one report at ε = L and sends it every time.
-    Otherwise each user answers m of the T surveys, which are chosen by chance before anybody has
-    answered, with a new report at ε = L/m each: so about n m/T users answer each survey. The levels
+    Otherwise each user answers in m of the T rounds, which are chosen by chance before anybody has
+    answered, with a new report at ε = L/m each: so about n m/T users answer in a round. The levels
     of the reports add up (Proposition 1), whatever the answers and however often they change.
     Another loss, as at a p that is known, is ``plan.mechanism.l1_loss(p, plan.users)``.
 
@@ -101,7 +100,7 @@ def plans_for_rounds(
         The possible answers, and which of them are sensitive.
     total : float
         The level L over all sequences of T answers, in nats.
-    surveys : int
+    rounds : int
         T.
     n : int
         The number of users.
@@ -115,26 +114,26 @@ def plans_for_rounds(
     """
     checks.instance(domain, "domain", Domain)
     level = checks.budget(total, "total")
-    T = checks.whole(surveys, "surveys", least=1, most=MOST_ROUNDS)
+    T = checks.whole(rounds, "rounds", least=1, most=MOST_ROUNDS)
     size = checks.whole(n, "n", least=1)
     once = checks.flag(fixed, "fixed")
-    if not LEAST_OF_A_REPORT * T <= level <= LARGEST_TOTAL:
+    if not LEAST_OF_A_REPORT * T <= level <= LARGEST_EPSILON:
         raise ValueError(
-            f"total must be at most {LARGEST_TOTAL} and at least {LEAST_OF_A_REPORT:g} for each of "
-            f"{T} surveys, got {total!r}"
+            f"total must be at most {LARGEST_EPSILON} and at least {LEAST_OF_A_REPORT:g} for each "
+            f"of {T} rounds, got {total!r}"
         )
     found = []
     for reports in [1] if once else range(1, T + 1):
         users = size if once else size * reports // T
         for name, make in MECHANISMS.items() if users else ():
             mechanism = make(domain, level / reports)
-            worst = l2_loss(mechanism, worst_case(mechanism, "l2"), users)
+            worst = mechanism.l2_loss(mechanism.worst_case("l2"), users)
             shown = 1 - (1 - mechanism.revealed_share) ** reports
             found.append(
                 Plan(
                     name=name,
                     mechanism=mechanism,
-                    surveys=T,
+                    rounds=T,
                     reports=reports,
                     users=users,
                     keeps="first" if once else "nothing",

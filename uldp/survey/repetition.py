@@ -1,6 +1,6 @@
 """Asking the same people again: what a device may send, and what that promises.
 
-In T surveys a user has T answers, which may change. Her device makes a report of each. What a rule
+In T rounds a user has T answers, which may change. Her device makes a report of each. What a rule
 promises is about pairs of sequences of answers. Its *level* is the least L with
 
     Pr[y_1, ..., y_T | x_1, ..., x_T] ≤ e^L Pr[y_1, ..., y_T | x'_1, ..., x'_T]
@@ -47,7 +47,7 @@ DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class Device(Frozen):
-    """A rule for a user's reports in several surveys, on a domain small enough to enumerate.
+    """A rule for a user's reports in several rounds, on a domain small enough to enumerate.
 
     The device makes a draw from a value by the matrix `first` and keeps it as `keeps` says. Each
     report is made anew from the draw, by the matrix `second`.
@@ -111,7 +111,7 @@ class Device(Frozen):
         Parameters
         ----------
         answers : sequence of int
-            The index of the answer in each of T surveys.
+            The index of the answer in each of T rounds.
 
         Returns
         -------
@@ -132,15 +132,15 @@ class Device(Frozen):
             probabilities = probabilities * part.reshape(shape)
         return probabilities
 
-    def level(self, surveys: int, changes: int | None = None) -> float:
+    def level(self, rounds: int, changes: int | None = None) -> float:
         """Return the level over all pairs of sequences of answers, by enumeration.
 
         Parameters
         ----------
-        surveys : int
+        rounds : int
             T, the number of reports.
         changes : int, optional
-            How often an answer changes at most, from one survey to the next; by default T - 1.
+            How often an answer changes at most, from one round to the next; by default T - 1.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class Device(Frozen):
         ValueError
             If there are more than 2^24 pairs of a sequence of answers and one of reports.
         """
-        T = checks.whole(surveys, "surveys", least=1)
+        T = checks.whole(rounds, "rounds", least=1)
         most = T - 1 if changes is None else checks.whole(changes, "changes", least=0)
         k = len(self.first)
         outputs = self.second.shape[1]
@@ -175,7 +175,7 @@ class Device(Frozen):
         Parameters
         ----------
         one, other : sequence of int
-            The indices of the answers in T surveys.
+            The indices of the answers in T rounds.
         """
         laws = [self.law(answers).ravel() for answers in (one, other)]
         if laws[0].size != laws[1].size:
@@ -184,13 +184,13 @@ class Device(Frozen):
         agree = [((shown < 0) | (shown == np.array(a))).all(axis=1) for a in (one, other)]
         return _largest_log_ratio(np.stack(laws)[:, agree[0] & agree[1]])
 
-    def bound(self, surveys: int, changes: int | None = None) -> float:
-        """Return an upper bound on the level, for any number of surveys.
+    def bound(self, rounds: int, changes: int | None = None) -> float:
+        """Return an upper bound on the level, for any number of rounds.
 
         With nothing kept it is T times the level of one report, which is attained. Otherwise it is
         T ρ: whatever was drawn, a protected report is at most e^ρ times as likely after one draw as
         after another. This is infinite where a draw settles for good that a value is revealed, or
-        what the report is. It is also how well the answer of a single survey is hidden, if all
+        what the report is. It is also how well the answer of a single round is hidden, if all
         others are known.
 
         Where a single draw makes all reports, because the answer is fixed (no changes) or the first
@@ -201,12 +201,12 @@ class Device(Frozen):
 
         Parameters
         ----------
-        surveys : int
+        rounds : int
             T, the number of reports.
         changes : int, optional
             How often an answer changes at most; by default T - 1.
         """
-        T = checks.whole(surveys, "surveys", least=1)
+        T = checks.whole(rounds, "rounds", least=1)
         most = T - 1 if changes is None else checks.whole(changes, "changes", least=0)
         if self.keeps == "nothing" or T == 1:
             shielded = self.one_report.matrix[:, self.protected]
@@ -228,10 +228,10 @@ class Device(Frozen):
         weights = (self.first[:, sends] * hiding[sends] ** T) @ classes
         return _largest_log_ratio(np.asarray(weights, dtype=float))
 
-    def _check_size(self, each: int, surveys: int) -> None:
-        if max(each, 2) ** min(surveys, MOST_LISTED) > MOST_PAIRS:
+    def _check_size(self, each: int, rounds: int) -> None:
+        if max(each, 2) ** min(rounds, MOST_LISTED) > MOST_PAIRS:
             raise ValueError(
-                f"surveys must be few enough for {MOST_PAIRS} probabilities, got {surveys}"
+                f"rounds must be few enough for {MOST_PAIRS} probabilities, got {rounds}"
             )
 
     @cached_property
@@ -241,7 +241,7 @@ class Device(Frozen):
         return np.where(self.protected | ~sent.any(axis=0), -1, sent.argmax(axis=0))
 
     def _draws(self, answers: list[int]) -> list[list[int]]:
-        """Return the surveys whose reports are made from each draw, the first of them its own."""
+        """Return the rounds whose reports are made from each draw, the first of them its own."""
         times = range(len(answers))
         draws: dict[Keep, Sequence[int]] = {
             "nothing": times,
