@@ -151,10 +151,6 @@ class PersonalizedMechanism:
     def _reached(self) -> NDArray[np.bool_]:
         return self.common.protected | self._over_all_outputs.any(axis=0)
 
-    def __getstate__(self) -> NoReturn:
-        """Refuse to be pickled or copied."""
-        self.__reduce__()
-
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""
         raise TypeError(
