@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ __all__ = [
     "threshold",
 ]
 
+ALPHA = 0.05
 MOST_REPORTS = 2**53
 """Up to here every whole number is a float, as in JavaScript."""
 
@@ -115,22 +116,20 @@ class Tally(Summary):
                 raise ValueError(f"counts of n = {n} reports must {condition}")
         set_fields(self, n=n, counts=counts)
 
-    def estimate(self, method: str = "empirical", **options: Any) -> NDArray[np.float64]:
+    def estimate(self, method: str = "empirical") -> NDArray[np.float64]:
         """Estimate the distribution of the true values.
 
         Parameters
         ----------
         method : {"empirical", "adjusted", "threshold", "norm_sub"}, optional
             The function of this module.
-        **options
-            Passed on to it.
 
         Returns
         -------
         (k,) ndarray
         """
         checks.choice(method, "method", tuple(FROM_TALLIES))
-        return FROM_TALLIES[method](self, **options)
+        return FROM_TALLIES[method](self)
 
     def _plus(self, other: Tally) -> Tally:
         return Tally(self.law, self.n + other.n, self.counts + other.counts)
@@ -198,12 +197,13 @@ def linear(tally: Tally, method: str) -> NDArray[np.float64]:
     return tally.law.decoder_of(method).estimate(tally.counts, tally.n)
 
 
-def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
+def threshold(tally: Tally) -> NDArray[np.float64]:
     """Return the empirical estimate with significance threshold (Erlingsson et al. 2014).
 
     Entries above T = Φ⁻¹(1 - α/k) σ are kept, where σ is the largest standard deviation that the
     entry's estimate can have if the value does not occur; what they leave of the probability is
-    spread uniformly over the others. The paper leaves two cases open. A non-sensitive value
+    spread uniformly over the others. α = 0.05, the chance that any value that does not occur is
+    kept (Bonferroni), is the paper's. The paper leaves two cases open. A non-sensitive value
     that does not occur is never revealed, so its σ is 0 (except for block designs of several sizes)
     and any positive estimate of it is kept. If the kept entries sum to more than 1, or if all are
     kept, they are scaled to sum to 1 and the others are set to 0.
@@ -212,18 +212,15 @@ def threshold(tally: Tally, alpha: float = 0.05) -> NDArray[np.float64]:
     ----------
     tally : Tally
         Of at least one report.
-    alpha : float, optional
-        The chance, in (0, 1), that any value that does not occur is kept (Bonferroni).
 
     Returns
     -------
     (k,) ndarray
         A probability vector.
     """
-    alpha = checks.open_unit(alpha, "alpha")
     raw = empirical(tally)
     deviation = np.sqrt(tally.law.decoder.null_variances / tally.n)
-    kept = raw > -ndtri(alpha / raw.size) * deviation
+    kept = raw > -ndtri(ALPHA / raw.size) * deviation
     mass = float(raw[kept].sum())
     if mass >= 1 or kept.all():
         return np.where(kept, raw, 0) / mass
@@ -254,7 +251,7 @@ def projected(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return nearest(raw, np.ones(raw.size))
 
 
-FROM_TALLIES: dict[str, Callable[..., NDArray[np.float64]]] = {
+FROM_TALLIES: dict[str, Callable[[Tally], NDArray[np.float64]]] = {
     "empirical": empirical,
     "adjusted": adjusted,
     "threshold": threshold,

@@ -46,7 +46,6 @@ from malformed.wrong import (
     NOT_WHOLE,
     STRANGERS,
     UNIFORM,
-    UNIT,
     URR,
     K,
     S,
@@ -232,7 +231,6 @@ def of_mechanism(mechanism: uldp.Mechanism) -> list[Call]:
     no_rule = {"alpha": [0.5]}
     em = {"start": distribution(UNIFORM), "steps": [*NOT_WHOLE, -1], "tolerance": [*NOT_REAL, -1]}
     mle = {"tolerance": [*NOT_REAL, 0, -1], "start": [UNIFORM]}
-    rule = {"alpha": [*NOT_REAL, *UNIT], "beta": [1]}
     estimate = mechanism.estimate
     return [
         call(mechanism.privatize, {"values": [0, [0, 1]]}, values=["a"], indices=False),
@@ -256,7 +254,7 @@ def of_mechanism(mechanism: uldp.Mechanism) -> list[Call]:
             reports=reports,
         ),
         call(estimate, no_tally, reports=reports),
-        only(estimate, no_tally | rule, reports=reports, method="threshold"),
+        only(estimate, no_tally | no_rule, reports=reports, method="threshold"),
         only(estimate, no_rule, reports=reports, method="norm_sub"),
         only(estimate, no_evidence | em | no_rule, reports=reports, method="em", steps=1),
         only(estimate, no_evidence | mle, reports=reports, method="mle"),
@@ -275,7 +273,7 @@ def of_estimators() -> list[Call]:
         call(tallies.norm_sub, {"tally": [EMPTY]}, tally=TALLY),
         call(tallies.threshold, {"tally": [EMPTY]}, tally=TALLY),
         call(TALLY.estimate),
-        only(TALLY.estimate, {"alpha": [*NOT_REAL, *UNIT], "beta": [1]}, method="threshold"),
+        only(TALLY.estimate, {"alpha": [0.5]}, method="threshold"),
         call(likelihood.maximum_likelihood, nothing, evidence=EVIDENCE),
         call(likelihood.em, nothing, evidence=EVIDENCE, start=UNIFORM, steps=1),
         call(likelihood.log_likelihood, evidence=EVIDENCE, p=UNIFORM),

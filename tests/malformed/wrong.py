@@ -144,7 +144,7 @@ TARGETS = [*positions(K), [], ["a", "z"], ["a", "a"], "a", {"a"}]
 
 UNIT = (0, 1, -1, 2)
 OUTSIDE: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("confidence", "alpha", "delta"), UNIT),
+    **dict.fromkeys(("confidence", "delta"), UNIT),
     **dict.fromkeys(("latitude", "longitude"), ()),
     **dict.fromkeys(("s", "nu", "seed", "steps", "changes", "likelihood_realizations"), (-1,)),
     **dict.fromkeys(("em.tolerance", "decompose.epsilon"), (-1,)),
