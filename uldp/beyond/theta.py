@@ -23,11 +23,11 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from uldp import losses
 from uldp._numerics import checks
 from uldp.beyond.limits import clipped_root
 from uldp.domain import PerValue
 from uldp.law import distribution_over
+from uldp.losses import LOSSES, Loss
 from uldp.mechanisms.rappor import UtilityOptimizedRappor
 
 __all__ = ["best_theta"]
@@ -38,7 +38,7 @@ LARGEST_LOG_ODDS = 36.0
 
 
 def best_theta(
-    mechanism: UtilityOptimizedRappor, loss: losses.Loss = "l2", p: PerValue | None = None
+    mechanism: UtilityOptimizedRappor, loss: Loss = "l2", p: PerValue | None = None
 ) -> float:
     """Return the θ with which a mechanism of this domain and ε has the least loss.
 
@@ -58,7 +58,7 @@ def best_theta(
         that it rounds to 1.
     """
     checks.instance(mechanism, "mechanism", UtilityOptimizedRappor)
-    checks.choice(loss, "loss", losses.LOSSES)
+    checks.choice(loss, "loss", LOSSES)
     if p is not None:
         p = distribution_over(mechanism.domain, p)
     s = mechanism.sensitive.size
@@ -72,8 +72,8 @@ def best_theta(
 
     def l1_loss(log_odds: float) -> float:
         candidate = replace(mechanism, theta=float(expit(log_odds)))
-        at = losses.worst_case(candidate, "l1") if p is None else p
-        return losses.l1_loss(candidate, at, 1)
+        at = candidate.worst_case("l1") if p is None else p
+        return candidate.l1_loss(at, 1)
 
     return float(expit(_least(l1_loss, min(epsilon + math.log(s + nu), LARGEST_LOG_ODDS))))
 

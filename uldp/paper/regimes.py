@@ -14,7 +14,7 @@ import numpy as np
 
 from uldp._numerics import checks
 from uldp.domain import Domain
-from uldp.losses import LOSSES, Loss, variances, worst_case
+from uldp.losses import LOSSES, Loss, variances
 from uldp.mechanisms import PAPER, Mechanism, UtilityOptimizedRR
 
 __all__ = ["PRINTED", "Entry", "Regime", "compare", "rows", "worst_case_loss"]
@@ -99,7 +99,7 @@ def worst_case_loss(mechanism: Mechanism, loss: Loss) -> float:
         The loss; l1 is that of the central limit theorem, l2 is exact.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
-    largest = variances(mechanism, worst_case(mechanism, loss))
+    largest = variances(mechanism, mechanism.worst_case(loss))
     return float((np.sqrt(largest) if loss == "l1" else largest).sum())
 
 
