@@ -609,6 +609,10 @@ def test_what_a_survey_promises(tmp_path, capsys):
         assert run(capsys, "describe", tmp_path / "s")[1].endswith(f"tells ε = {written}.\n")
     kept = {"keep": "first", "rounds": 5}
     assert Survey("kept", questions, kept).epsilon == 4.75
+    Survey("open", {"none": questions["none"]}).save(tmp_path / "s")
+    said = run(capsys, "describe", tmp_path / "s")[1]
+    assert said.endswith("\n\nNothing in this survey is protected.\n")
+    assert "a person tells" not in said
 
 
 def test_no_label_passes_for_several_or_for_a_promise(tmp_path, capsys):

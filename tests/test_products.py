@@ -133,6 +133,10 @@ def test_products_that_are_none():
         uldp.Domain.product(a=2**20, b=2**10)
     with pytest.raises(TypeError, match=r"sensitive\(\.\.\.\) must be True or False, got None"):
         uldp.Domain.product(a=2, sensitive=lambda a: None)
+    marks_none = "sensitive must mark a cell, got a function that marks none of 4: compare"
+    with pytest.raises(ValueError, match=marks_none):
+        uldp.Domain.product(a=2, b=["15+", "less"], sensitive=lambda a, b: b == "15 +")
+    assert not uldp.Domain.product(a=2, sensitive=[]).sensitive.size
     with pytest.raises(ValueError, match=r"factors must give .* label, got 'a, b, c'"):
         uldp.Domain.product(x=["a, b", "a"], y=["c", "b, c"])
 

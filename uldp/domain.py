@@ -96,7 +96,7 @@ class Domain(Frozen):
         ----------
         sensitive : callable or iterable, optional
             Which cells are sensitive: a function of one label of each factor, which are passed by
-            name; or the cells, as labels or indices. None by default.
+            name, that marks one cell at least; or the cells, as labels or indices. None by default.
         **factors : int or sequence of str or sequence of int
             The values of each factor by its name, as for a `Domain`.
 
@@ -290,6 +290,11 @@ class ProductDomain(Domain):
         if callable(sensitive):
             marked = (sensitive(**dict(zip(parts, cell, strict=True))) for cell in _cells(parts))
             sensitive = [i for i, mark in enumerate(marked) if checks.flag(mark, "sensitive(...)")]
+            if not sensitive:
+                raise ValueError(
+                    f"sensitive must mark a cell, got a function that marks none of {len(cells)}: "
+                    "compare the labels in it with those of the factors, or leave it out"
+                )
         super().__init__(cells, sensitive)
         set_fields(self, factors=MappingProxyType(parts))
 

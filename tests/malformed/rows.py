@@ -146,7 +146,7 @@ def of_domains() -> list[Call]:
     tags = [None, 1, "home", b"home", [], [""], ["home", "home"], [1], [None], ["home", 1], {1: 2}]
     cells = uldp.Domain.product(one=PAIR, two=[*"abcde"], sensitive=lambda one, two: two == "a")
     not_cells = [*NOT_SENSITIVE[:5], lambda **cell: 1, lambda **cell: None, ["a"], [20], [1.5]]
-    not_cells.append([0, 0])
+    not_cells += [[0, 0], lambda **cell: False]
     factors = [None, 1, "a", [], {}, {1: [1]}, {"a": 0}, {"a": None}, object()]
     levels = [*NOT_LABELS[:11], ["a", "z"], ["a", "a"], [0, 0], {"z": 1}, {"a": None}, {"a": HUGE}]
     product = {"sensitive": not_cells, "one": NOT_VALUES, "two": NOT_VALUES}

@@ -169,6 +169,9 @@ def _describe(given: argparse.Namespace) -> None:
     for name, mechanism in survey.questions.items():
         promise = _promise(mechanism, people, reports)
         print("\n  ".join([survey.texts.get(name, name), *promise]), end="\n\n")
+    if not any(one.sensitive.size for one in survey.questions.values()):
+        print("Nothing in this survey is protected.")
+        return
     times = f" in {survey.repeat['rounds']} rounds" if survey.repeat else ""
     print(f"In all a person tells ε = {_upwards(survey.epsilon)}{times}.")
 
