@@ -14,6 +14,7 @@ const SAID = {
   wait: "One moment ...",
   sent: "Sent. Thank you!",
   answered: "You have answered. Thank you!",
+  again: "You have answered. Nothing new was sent.",
   elsewhere: "You have answered in another tab. Thank you!",
   silent: "You are not asked this time. Thank you!",
   nothing: "Nothing is chosen, and nothing was sent.",
@@ -39,8 +40,8 @@ const SAID = {
     "Nothing was sent.",
   storage:
     "This browser keeps nothing for the page: its storage is full or blocked, as in some private " +
-    "windows. So that you answer only once, nothing new was sent.",
-  other: "You cannot answer here. Nothing new was sent.",
+    "windows. So that you answer only once, nothing was sent that it could not keep.",
+  other: "You cannot answer here. Nothing more was sent.",
 };
 
 const form = document.querySelector("form");
@@ -246,7 +247,8 @@ async function start() {
     const half = begun.find((one) => !one.isWhole);
     if (half) return say(`Please complete “${half.question.text}”. Nothing was sent.`);
     if (!begun.length && !outbox.waiting.length) {
-      return say(isElsewhere ? SAID.elsewhere : SAID.nothing);
+      if (open().length === sets.size) return say(SAID.nothing);
+      return finish(isElsewhere ? SAID.elsewhere : SAID.again);
     }
     say(SAID.wait);
     form.hidden = true;
@@ -266,9 +268,13 @@ async function start() {
   const inTurn = (action) => inOneTab(action).catch((error) => say(explain(error)));
   document.querySelector("form > div").append(...sets.values());
   document.querySelector("form > p").textContent = totalOf(survey);
-  form.addEventListener("submit", (event) => {
+  let isSending = false;
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    inTurn(submit);
+    if (isSending) return; // the second tap of two
+    isSending = true;
+    await inTurn(submit);
+    isSending = false;
   });
   addEventListener("storage", () => close() && say(SAID.elsewhere));
   addEventListener("online", () => outbox.waiting.length && inTurn(() => finish(SAID.sent)));

@@ -54,6 +54,7 @@ CONSTANTS = {"MOST_EPSILON": "5", "PATIENCE": "20_000", "KNOCK": "5_000"}
 SECONDS_TO_STOP = 0.01
 ANSWERED = "You have answered. Thank you!"
 WAITING = "Not everything was sent."
+AGAIN = "You have answered. Nothing new was sent."
 
 
 @pytest.fixture
@@ -194,7 +195,7 @@ def test_it_sends_what_is_answered_once_and_asks_for_the_rest(tab, service):
     tab.reload()
     tab.get_by_text(f"{ANSWERED} You may still answer “week”").wait_for()
     assert tab.get_by_role("group", name="today").get_by_label("good").is_disabled()
-    press_send(tab, NOTHING)
+    press_send(tab, f"{AGAIN} You may still answer “week”, or leave it out.")
     choose(tab, week="good")
     press_send(tab, SENT)
     assert not tab.get_by_role("button", name="Send").is_visible()
@@ -203,6 +204,24 @@ def test_it_sends_what_is_answered_once_and_asks_for_the_rest(tab, service):
     assert not tab.get_by_role("button", name="Send").is_visible()
     assert handler.counts() == {"today": [0, 1, 0], "week": [1, 0, 0]}
     assert len(handler.came) == 2
+
+
+@pytest.mark.parametrize("answers", [{"today": "fair"}, {"today": "fair", "week": "bad"}])
+@pytest.mark.parametrize("delay", [0.0, 0.3])
+def test_a_double_tap_on_send_sends_once_and_says_so(tab, service, answers, delay):
+    """The second tap is no answer of nothing, while the first is under way or later."""
+    address, handler = service
+    handler.delay = delay
+    tab.goto(f"{address}/example.html")
+    choose(tab, **answers)
+    tab.get_by_role("button", name="Send").dblclick()
+    tab.get_by_text(SENT).wait_for()
+    tab.evaluate(ONLINE)
+    assert status_of(tab).startswith(SENT)
+    assert len(handler.came) == len(answers)
+    if len(answers) == 1:
+        press_send(tab, AGAIN)
+    assert len(handler.came) == len(answers)
 
 
 def test_it_asks_by_text_by_factor_and_for_secrets(tab, service):
@@ -719,7 +738,7 @@ def test_where_a_report_was_forgotten_none_is_made(tab, service):
     tab.evaluate("localStorage.removeItem('outbox page')")
     tab.reload()
     choose(tab, today="good")
-    press_send(tab, "You cannot answer here. Nothing new was sent. (storage: a report must be")
+    press_send(tab, "You cannot answer here. Nothing more was sent. (storage: a report must be")
     assert len(handler.came) == 2
 
 
@@ -787,6 +806,7 @@ def test_a_storage_that_fills_up_between_two_questions(tab, service):
     choose(tab, today="3", week="5")
     tab.evaluate("window.isFull = true")
     press_send(tab, "its storage is full or blocked")
+    assert "nothing was sent that it could not keep" in status_of(tab)
     assert len(handler.came) == 1
     tab.evaluate("window.isFull = false")
     choose(tab, week="6")
@@ -842,7 +862,7 @@ def test_each_obstacle_has_its_own_words(tab, service):
     handler.survey = Survey("once", {"q": uldp.UtilityOptimizedRR(MOOD, 5.01)})
     handler.set.clear()
     tab.goto(page)
-    refused = "You cannot answer here. Nothing new was sent. (epsilon must be 5 in all, at most)"
+    refused = "You cannot answer here. Nothing more was sent. (epsilon must be 5 in all, at most)"
     assert status_of(tab) == refused
     assert any("epsilon" in text for text in complaints)
     for body, words in (('{"uldp": 4}', "uldp must be the format, 2 or 3"), ("?", "must be JSON")):
