@@ -1111,7 +1111,7 @@ class Recipe:
     def messages(self, region: str) -> dict[str, list[bytes]]:
         """What the lines of the book write into files, by question."""
         with contextlib.chdir(self.folder):
-            exec(source_of("ys-export"), {"Path": Path})
+            exec(source_of("ys-export"), {})
         paths = {q: self.folder / f"first-{region}-{q}.bin" for q in self.survey.questions}
         files = {q: path.read_bytes() if path.exists() else b"" for q, path in paths.items()}
         longest = self.survey.longest_message()
@@ -1142,7 +1142,7 @@ def test_the_tokens_of_the_book_hide_the_order_of_the_people(tmp_path, monkeypat
     people = [(f"{number}@example.org", f"region{number:03}") for number in range(101)]
     asked = re.sub(r"people = .*", f"people = {people}", source)
     monkeypatch.chdir(tmp_path)
-    exec(asked, {"Path": Path})
+    exec(asked, {})
     invited = []
     for name, size in (("first", 50), ("second", 51)):
         lines = Path(f"{name}.txt").read_text().splitlines()
@@ -1159,7 +1159,7 @@ def test_the_tokens_of_the_book_hide_the_order_of_the_people(tmp_path, monkeypat
     assert not any(path.stat().st_mode & 0o077 for path in Path().iterdir())
     before = {path: path.read_bytes() for path in Path().iterdir()}
     with pytest.raises(FileExistsError):
-        exec(asked, {"Path": Path})
+        exec(asked, {})
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
@@ -1236,13 +1236,14 @@ def test_the_server_of_the_book_takes_no_nonsense(recipe):
     assert recipe.counts("north") == {"today": [2, 0, 0], "week": [0, 0, 2]}
 
 
-def test_the_server_of_the_book_says_nothing_and_hides_what_it_writes(recipe):
+def test_the_server_of_the_book_names_no_address_and_hides_what_it_writes(recipe):
     """Also when a connection breaks, and when the disk is full: then nothing is marked."""
     message = recipe.survey.message("today", 0)
     with socket.create_connection(("127.0.0.1", recipe.port)) as raw:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
         raw.sendall(b"POST /messages?token=anne HTTP/1.0\r\nContent-Length: 50\r\n\r\n")
         time.sleep(0.2)
+    time.sleep(0.2)
     limits = resource.prlimit(recipe.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(recipe.pid, resource.RLIMIT_FSIZE, (0, limits[1]))
     with pytest.raises(ConnectionError):
@@ -1250,9 +1251,29 @@ def test_the_server_of_the_book_says_nothing_and_hides_what_it_writes(recipe):
     resource.prlimit(recipe.pid, resource.RLIMIT_FSIZE, limits)
     assert recipe.post("token=anne", message) == 200
     assert recipe.counts("north")["today"] == [1, 0, 0]
-    assert (recipe.folder / "said").read_bytes() == b""
+    said = (recipe.folder / "said").read_text()
+    assert said.startswith("<class 'ConnectionResetError'>\n")
+    assert "sqlite3.OperationalError" in said
+    assert "127.0.0.1" not in said
     for name in ("first.db", "first-north-today.bin"):
         assert (recipe.folder / name).stat().st_mode & 0o077 == 0
+
+
+def test_the_server_of_the_book_refuses_a_survey_that_has_changed(recipe):
+    """By a word: its messages would not be of one survey. It goes on with the old file."""
+    assert recipe.post("token=anne", recipe.survey.message("today", 0)) == 200
+    recipe.stop()
+    file = recipe.folder / "page" / "survey.json"
+    before = file.read_bytes()
+    texts = {"today": "How are you?"}
+    Survey("page", dict(recipe.survey.questions), texts=texts).save(file)
+    command = [sys.executable, "server.py", str(recipe.port), "first"]
+    ended = subprocess.run(command, cwd=recipe.folder, capture_output=True, text=True, timeout=60)
+    said = "page/survey.json is not the survey that first.db is of\n"
+    assert (ended.returncode, ended.stderr) == (1, said)
+    file.write_bytes(before)
+    recipe.start()
+    assert recipe.counts("north")["today"] == [1, 0, 0]
 
 
 @pytest.mark.usefixtures("readable")
