@@ -263,7 +263,7 @@ def test_answers_that_are_no_labels_are_counted():
 )
 def test_a_label_that_differs_in_trifles_is_named(labels, given, meant):
     domain = Domain(labels)
-    message = re.escape(f"{given!r} is not a label of the domain; did you mean {meant!r}?")
+    message = re.escape(f"{given!r} is not a label; did you mean {meant!r}?")
     with pytest.raises(ValueError, match=message):
         numbers_over(domain, {**dict.fromkeys(labels[1:], 0.5), given: 0.5}, "vector")
     if isinstance(meant, str):

@@ -214,7 +214,7 @@ class Domain(Frozen):
         look = _without_trifles(str(label))
         near = (one for one in self.labels[:MOST_COMPARED] if _without_trifles(str(one)) == look)
         hint = "".join(f"; did you mean {one!r}?" for one in islice(near, 1))
-        return f"{name}: {label!r} is not a label of the domain{hint}"
+        return f"{name}: {label!r} is not a label{hint}"
 
     def _index_of(self, label: object) -> int | None:
         """Return the index of a label, or None where it is not one."""

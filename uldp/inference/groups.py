@@ -216,7 +216,7 @@ def stratified(
     """
     if not isinstance(tallies, Mapping) or not tallies:
         raise TypeError(f"tallies must map one stratum or more to tallies, got {tallies!r}")
-    w = distribution_over(Domain([*tallies]), shares, "shares").tolist()
+    w = distribution_over(Domain([*tallies]), shares, "shares of strata").tolist()
     missed = 1 - checks.open_unit(confidence, "confidence")
     parts = [
         Part.of(tally, method, share, f"tallies[{h!r}]")
