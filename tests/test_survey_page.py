@@ -477,6 +477,14 @@ def test_the_book_says_what_the_page_says_when_something_goes_wrong():
         assert said in program
 
 
+def test_the_book_quotes_what_changes_where_silence_is_protected():
+    text = (ROOT / "notebooks" / "as_people_run_them.ipynb").read_text(encoding="utf-8")
+    quotes = re.findall("for “([^”]+)” in `([a-z.]+)`", text)
+    assert len(quotes) == 2
+    for quote, page in quotes:
+        assert quote in " ".join((CLIENT / page).read_text(encoding="utf-8").split())
+
+
 # --- what goes wrong -----------------------------------------------------------------------------
 
 
