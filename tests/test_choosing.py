@@ -191,6 +191,25 @@ def test_weights_are_those_of_a_standard_error():
             users_needed(mechanism, loss, 0.1, weights=weights)
 
 
+def test_a_target_that_needs_no_data_is_refused():
+    """Such as points instead of shares; the middle of the weights is off by half their range."""
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4, sensitive=[0]), 1.0)
+    ages = [20, 30, 40, 60]
+    for loss, weights, most in (
+        ("standard_error", [0], 0.5),
+        ("standard_error", ages, 20),
+        ("tv", None, 1),
+    ):
+        message = f"target must be below {most:g}, .* point is 0.01"
+        for target in (most, 6 * most):
+            with pytest.raises(ValueError, match=message):
+                users_needed(mechanism, loss, target, weights=weights)
+            with pytest.raises(ValueError, match=message):
+                epsilon_needed("uRR", mechanism.domain, 9, loss, target, weights=weights)
+        assert users_needed(mechanism, loss, 0.99 * most, weights=weights) >= 1
+    assert users_needed(mechanism, "standard_error", 3, weights=[1] * 4) == 1  # which is known
+
+
 def test_one_user_is_enough_where_nothing_is_to_be_learnt():
     assert users_needed(uldp.RandomizedResponse(uldp.Domain(1), 1.0), "l1", 1e-9) == 1
 

@@ -314,7 +314,7 @@ def of_choosing() -> list[Call]:
     return [
         call(uldp.compare, domain=DOMAIN, epsilon=1.0, n=10**6),
         call(users, {"target": [5e-324]}, mechanism=URR, loss="l2", target=0.1),
-        call(users, {"target": [5e-324]}, mechanism=URR, **needed),
+        call(users, {"target": [5e-324, 0.5]}, mechanism=URR, **needed),
         call(epsilon, at_most | {"make": not_makers}, **question, loss="l2", target=0.1),
         call(epsilon, at_most | {"make": not_makers}, **question, **needed),
         call(choosing.excess, mechanism=URR),

@@ -20,7 +20,7 @@ from uldp._numerics import checks
 from uldp._numerics.results import Result
 from uldp.beyond.limits import fundamental_limit
 from uldp.decoders import ROUNDING
-from uldp.domain import Domain, PerValue, Weights
+from uldp.domain import Domain, PerValue, Weights, weights_of
 from uldp.kinds import MECHANISMS, Make
 from uldp.losses import LOSSES, Loss, total_variance
 from uldp.mechanisms import Mechanism
@@ -154,7 +154,8 @@ def users_needed(
         The l1 loss, or half of it, the TV, by the central limit theorem; the squared l2 loss, which
         is the MSE, exact for every n; or the standard error of Σ weights(x) p(x), exact too.
     target : float
-        Above 0.
+        Above 0, and below what a guess without any data keeps to: a TV of 1, and a standard error
+        of half the range of the weights. A percentage point is 0.01.
     p : (k,) array_like or mapping of label to float, optional
         The distribution; by default the worst case.
     weights : (k,) array_like, collection of labels, or mapping of label to float, optional
@@ -162,7 +163,7 @@ def users_needed(
         then.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
-    target = checks.positive(target, "target")
+    target, weights = _aim(mechanism.domain, loss, target, weights)
     one_user = _expected(mechanism, loss, 1, p, weights)
     power = 1 if loss in ("l2", "mse") else 2
     try:
@@ -199,7 +200,8 @@ def epsilon_needed(
         The l1 loss, or half of it, the TV, by the central limit theorem; the squared l2 loss, which
         is the MSE; or the standard error of Σ weights(x) p(x).
     target : float
-        Above 0.
+        Above 0, and below what a guess without any data keeps to: a TV of 1, and a standard error
+        of half the range of the weights. A percentage point is 0.01.
     p : (k,) array_like or mapping of label to float, optional
         The distribution; by default the worst case.
     weights : (k,) array_like, collection of labels, or mapping of label to float, optional
@@ -216,7 +218,7 @@ def epsilon_needed(
         names = ", ".join(MECHANISMS)
         raise TypeError(f"make must be callable, or one of {names}, got {make!r}")
     checks.instance(domain, "domain", Domain)
-    target = checks.positive(target, "target")
+    target, weights = _aim(domain, loss, target, weights)
 
     def expected(epsilon: float) -> float:
         mechanism = made(domain, epsilon)
@@ -296,6 +298,26 @@ def _over(limit: float, mechanism: Mechanism) -> float:
     return _expected(mechanism, "l2", 1, None) / limit if limit else math.nan
 
 
+def _aim(
+    domain: Domain, loss: Aim, target: float, weights: Weights | None
+) -> tuple[float, Weights | None]:
+    """Return the target and the weights; refuse a target that needs no data."""
+    checks.choice(loss, "loss", AIMS)
+    target = checks.positive(target, "target")
+    if (loss == "standard_error") == (weights is None):
+        raise ValueError("weights must be given for the standard error of a total, and only then")
+    most = 1.0 if loss == "tv" else math.inf
+    if weights is not None:
+        weights = weights_of(domain, weights)
+        most = float(np.ptp(weights)) / 2
+    if 0 < most <= target:
+        raise ValueError(
+            f"target must be below {most:g}, which a guess without any data keeps to, got "
+            f"{target:g}; a percentage point is 0.01"
+        )
+    return target, weights
+
+
 def _expected(
     mechanism: Mechanism,
     loss: Aim,
@@ -303,15 +325,9 @@ def _expected(
     p: PerValue | None,
     weights: Weights | None = None,
 ) -> float:
-    checks.choice(loss, "loss", AIMS)
-    wanted = "weights must be given for the standard error of a total, and only then"
-    if loss == "standard_error":
-        if weights is None:
-            raise ValueError(wanted)
+    if weights is not None:
         n = checks.whole(n, "n", least=1)
         return math.sqrt(total_variance(mechanism, weights, p, "adjusted") / n)
-    if weights is not None:
-        raise ValueError(wanted)
     if loss in ("l2", "mse"):
         return mechanism.l2_loss(mechanism.worst_case("l2") if p is None else p, n)
     distance = mechanism.l1_loss(mechanism.worst_case("l1") if p is None else p, n)
