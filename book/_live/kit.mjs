@@ -935,17 +935,18 @@ export class Panel {
     }
   }
 
-  /** Texts `[text, y, look]` one below the other, as near to their heights as they can be. */
+  /** Texts `[text, y, look, lower]` one below the other, as near to their heights, so many pixels lower,
+   *  as they can be. */
   #apart(all) {
     const { height } = this.inner;
     const arrow = (y) => (y < -0.5 ? " ↑" : "") || (y > height + 0.5 ? " ↓" : "");
     const known = all.filter(([, y]) => Number.isFinite(this.y(y)) && !Number.isNaN(y));
-    const inTurn = known.map(([text, y, look]) => ({
-      words: text + arrow(this.y(y)), y: this.y(y), look,
+    const inTurn = known.map(([text, y, look, lower = 0]) => ({
+      words: text + arrow(this.y(y)), y: this.y(y), look, lower,
     })).sort((a, b) => a.y - b.y);
     let free = 11;
     for (const one of inTurn) {
-      one.at = Math.max(Math.min(one.y, height) + 4, free);
+      one.at = Math.max(Math.min(one.y, height) + 4 + one.lower, free);
       free = one.at + 15;
     }
     free = height - 4;

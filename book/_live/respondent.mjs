@@ -329,6 +329,7 @@ part("neighbours", {
 
 const DAYS = [1, 2, 3, 4, 5, 7, 10, 14, 21, 30, 60, 100];
 const FIRST = { ...PLAIN, line: "dashed" };
+const BELOW = 22; // pixels, which leave the line that ends there free
 
 part("tomorrow", {
   follows: "respondent",
@@ -366,7 +367,7 @@ part("tomorrow", {
     panel.rule({ x: days });
     panel.line(at, most, FAINT, "at most").line(at, path, ACCENT, "new reports");
     panel.line(at, kept, FIRST, "first report again");
-    panel.names(days, [[`new ${percent(end)}`, end, ACCENT],
+    panel.names(days, [[`new ${percent(end)}`, end, ACCENT, BELOW],
       [`first ${percent(kept[days])}`, kept[days], FIRST]]);
     return {
       drawing: [panel],
