@@ -125,10 +125,22 @@ def test_numbers_for_other_programs(tmp_path, capsys, sent):
     [
         (["tally", "absent", "survey.json"], "No such file"),
         (["tally", "survey.json", "absent"], "No such file"),
-        (["tally", "tallies.json", "survey.json"], "text must be that of a survey: the file must "),
+        (
+            ["tally", "tallies.json", "survey.json"],
+            "text must be that of a survey: these are tallies",
+        ),
+        (["tally", "messages", "survey.json"], "text must be that of a survey: these are messages"),
         (["tally", "--max-reports", "0", "survey.json", "survey.json"], "max_reports must be 1"),
         (["estimate", "absent"], "No such file"),
-        (["estimate", "survey.json"], "text must be that of tallies: the file must have the key"),
+        (["estimate", "survey.json"], "text must be that of tallies: this is a survey file"),
+        (
+            ["estimate", "messages"],
+            "text must be that of tallies: these are messages, which `uldp tally`",
+        ),
+        (
+            ["add", "tallies.json", "messages"],
+            "'messages': text must be that of tallies: these are",
+        ),
         (["estimate", "tallies.json", "--question", "age"], "question must be one of mood, drug, "),
         (["estimate", "tallies.json", "--confidence", "1"], "confidence must"),
     ],
@@ -138,6 +150,7 @@ def test_wrong_words(tmp_path, capsys, monkeypatch, words, message):
     Path("survey.json").write_bytes(SURVEY.to_json().encode())
     tallies = Tallies(SURVEY, {"mood": SURVEY.questions["mood"].tally([0, 1, 2])})
     Path("tallies.json").write_bytes(tallies.to_json().encode())
+    Path("messages").write_bytes(SURVEY.message("mood", [0]))
     status, out, err = run(capsys, *words)
     assert (status, out) == (2, "")
     assert err.startswith("uldp: ")
@@ -326,7 +339,9 @@ def test_nothing_is_written_where_nothing_or_too_little_is_accepted(tmp_path, ca
         (tmp_path / name).write_bytes(content)
     for name in ("empty", "foreign", "all impossible"):
         err = refusal(capsys, "--most-refused", 1, "--out", out, survey, tmp_path / name)
-        assert "nothing is written: no report was accepted" in err
+        assert "nothing is written: no report was accepted\n" in err
+        asked = f"uldp: is {str(survey)!r} the file that was sent out?\n"
+        assert err.endswith(asked) == (name == "foreign")
     for name in ("two of 102", "two impossible"):
         err = refusal(capsys, "--out", out, survey, tmp_path / name)
         assert "nothing is written: more than 1.00% was refused (see --most-refused)" in err
@@ -354,9 +369,28 @@ def test_refusals_are_named_by_file_and_reason(tmp_path, capsys, sent):
     assert "\x1b" not in err[1]
     assert r"\x1b[2J" in err[1]
     assert err[21] == "and 28 more such lines"
+    missing = "ends within a message: what stood behind it is missing"
+    assert err[22:43] == [*(f"{one} {missing}" for one in shown[:20]), "and 4 more such lines"]
     equal = [f"{one} equals {shown[0]}: both are counted" for one in shown[1:21]]
-    assert err[22:42] == equal
-    assert err[42:44] == ["and 3 more such lines", "48 messages refused in all"]
+    assert err[43:63] == equal
+    assert err[63:65] == ["and 3 more such lines", "48 messages refused in all"]
+
+
+def test_a_file_that_ends_within_a_message_is_not_counted(tmp_path, capsys, sent):
+    """Nobody knows how many people it lacks; so all may be missing, and a share of 1 counts it."""
+    whole = b"".join(sent["mood"])
+    (tmp_path / "whole").write_bytes(whole)
+    for end in (len(whole) - 1, len(whole) // 2 + 1, 3 * len(sent["mood"][0]) + 60):
+        (tmp_path / "cut").write_bytes(whole[:end])
+        files = tmp_path / "survey.json", tmp_path / "whole", tmp_path / "cut"
+        err = refusal(capsys, "--most-refused", 0.99, *files)
+        assert f"'{tmp_path}/cut' ends within a message: what stood behind it is missing\n" in err
+        assert "nothing is written: a file was cut; get it whole, or" in err
+        status, out, err = run(capsys, "tally", "--most-refused", 1, *files)
+        left = end // len(sent["mood"][0])
+        assert (status, Tallies.from_json(out)["mood"].n) == (0, 200 + left)
+    (tmp_path / "cut").write_bytes(sent["mood"][0][:60])  # the file of one message lacks one
+    assert run(capsys, "tally", *files)[0] == 0
 
 
 def test_packed_files_are_unpacked(tmp_path, capsys, sent):
@@ -466,10 +500,12 @@ def test_tallies_are_added(tmp_path, capsys, sent):
     assert (status, Tallies.from_json(out)) == (0, parts[1] + parts[1])
     assert err == f"{str(files[2])!r} has the counts of {str(files[0])!r}: both are added\n"
     Tallies(Survey("another", SURVEY.questions)).save(tmp_path / "c")
+    (tmp_path / "cut").write_bytes((tmp_path / "b").read_bytes()[:-9])
     for files, message in (
         (["a", "a"], "FILE must not repeat a file"),
-        (["a", "c"], "tallies must be of one survey"),
-        (["a", "survey.json"], "text must be that of tallies"),
+        (["a", "c"], f"{str(tmp_path / 'c')!r}: tallies must be of one survey"),
+        (["a", "survey.json"], f"{str(tmp_path / 'survey.json')!r}: text must be that of tallies"),
+        (["b", "cut"], f"{str(tmp_path / 'cut')!r}: text must be that of tallies: it must be JSON"),
     ):
         words = ["--out", tmp_path / "new", *(tmp_path / file for file in files)]
         status, out, err = run(capsys, "add", *words)
@@ -713,9 +749,9 @@ def helped(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_every_example_of_the_help_runs(tmp_path, capsys, monkeypatch, sent):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "monday.bin").write_bytes(b"".join(sent["mood"]))
-    (tmp_path / "tuesday.bin.gz").write_bytes(gzip.compress(b"".join(sent["drug"])))
-    for name, part in (("monday", "mood"), ("tuesday", "drug")):
+    (tmp_path / "north.bin").write_bytes(b"".join(sent["mood"]))
+    (tmp_path / "south.bin.gz").write_bytes(gzip.compress(b"".join(sent["drug"])))
+    for name, part in (("north", "mood"), ("south", "drug")):
         SURVEY.read(sent[part]).tallies.save(tmp_path / f"{name}.json")
     (tmp_path / "uldp").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m uldp "$@"\n')
     (tmp_path / "uldp").chmod(0o755)
@@ -737,7 +773,7 @@ def test_every_example_of_the_help_runs(tmp_path, capsys, monkeypatch, sent):
             assert "refused" not in err
             ran += 1
     assert ran == 7
-    parts = [Tallies.load(tmp_path / f"{name}.json") for name in ("monday", "tuesday")]
+    parts = [Tallies.load(tmp_path / f"{name}.json") for name in ("north", "south")]
     assert Tallies.load(tmp_path / "sum.json") == sum(parts)
     assert Tallies.load(tmp_path / "tallies.json") == parts[0]
     assert "mood" in (tmp_path / "shares.csv").read_text(encoding="utf-8")

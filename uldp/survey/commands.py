@@ -11,6 +11,7 @@ import sys
 import unicodedata
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Context
@@ -65,10 +66,10 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         "Count the reports in messages, for each question of a survey, and write the counts as "
         "JSON. Refused messages are counted by file and reason, on the error output. Options stand "
         "before the survey; a file whose name begins with a minus is given as ./-name. The exit "
-        "status is 1, and nothing is written, if no report is accepted or too many messages are "
-        "refused.",
-        "uldp tally --out tallies.json survey.json monday.bin tuesday.bin.gz",
-        "cat monday.bin | uldp tally survey.json - > tallies.json",
+        "status is 1, and nothing is written, if no report is accepted, too many messages are "
+        "refused, or a file ends within a message.",
+        "uldp tally --out tallies.json survey.json north.bin south.bin.gz",
+        "cat north.bin | uldp tally survey.json - > tallies.json",
     )
     tally.set_defaults(run=_tally)
     tally.add_argument("survey", type=Path, help="the survey file")
@@ -87,15 +88,17 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         type=float,
         default=0.01,
         metavar="SHARE",
-        help="of the messages that may be refused (0.01)",
+        help="of the messages that may be refused (0.01); 1 counts what is left of a file that was "
+        "cut, too",
     )
     add = _command(
         commands,
         "add",
         "add up the counts of several files",
-        "Add up tallies of one survey, of different messages, and write the sums as JSON. Options "
-        "stand before the files.",
-        "uldp add --out sum.json monday.json tuesday.json",
+        "Add up tallies of one survey, of different messages, and write the sums as JSON. If a "
+        "file of messages has grown, its new count takes the place of the old one. Options stand "
+        "before the files.",
+        "uldp add --out sum.json north.json south.json",
     )
     add.set_defaults(run=_add)
     add.add_argument(
@@ -248,53 +251,81 @@ def _tally(given: argparse.Namespace) -> int | None:
         if given.out and given.out.exists() and name != "-" and given.out.samefile(name):
             raise ValueError(f"--out must not be a file that is read, got {str(name)!r}")
     tallies = dict(Tallies(survey))
-    accepted = refused = impossible = 0
+    accepted = impossible = 0
+    refused: Counter[wire.Reason] = Counter()
+    cuts: list[str] = []
     refusals: list[str] = []
     doubts: list[str] = []
     by_digest: dict[bytes, str] = {}
     for name, file in _once(given.files):
-        digest = sha256()
         with _unpacked(name, file) as data:
-            messages = _noted(wire.split(data, longest), digest)
-            reading = survey.read(messages, given.max_reports)
+            pieces = _Noted(wire.split(data, longest))
+            reading = survey.read(pieces, given.max_reports)
         for question, tally in reading.tallies.items():
             if tally.n:
                 tallies[question] += tally
         accepted += reading.messages
-        refused += reading.refused.total()
+        refused += reading.refused
         impossible += reading.impossible
         for reason, times in reading.refused.most_common():
             refusals.append(f"{name!r}: {times:,} refused: {reason}")
-        equal = by_digest.setdefault(digest.digest(), name)
-        pieces = reading.messages + reading.refused.total()
-        if not pieces:
+        equal = by_digest.setdefault(pieces.digest.digest(), name)
+        if not pieces.number:
             doubts.append(f"{name!r} is empty")
-        elif equal != name and pieces > 1:
+        elif equal != name and pieces.number > 1:
             doubts.append(f"{name!r} equals {equal!r}: both are counted")
+        if pieces.number > 1 and _is_cut(pieces.last):
+            cuts.append(f"{name!r} ends within a message: what stood behind it is missing")
     print(f"{accepted:,} messages accepted", file=sys.stderr)
-    for lines in (refusals, doubts):
+    for lines in (refusals, cuts, doubts):
         for line in lines[:MOST_NAMED]:
             print(line, file=sys.stderr)
         if len(lines) > MOST_NAMED:
             print(f"and {len(lines) - MOST_NAMED:,} more such lines", file=sys.stderr)
     if len(refusals) > MOST_NAMED:
-        print(f"{refused:,} messages refused in all", file=sys.stderr)
+        print(f"{refused.total():,} messages refused in all", file=sys.stderr)
     if impossible:
         print(f"{impossible:,} impossible reports left out", file=sys.stderr)
-    nothing = not any(tally.n for tally in tallies.values())
-    if nothing or refused + impossible > most * (accepted + refused):
-        why = "no report was accepted" if nothing else f"more than {most:.2%} was refused"
-        print(f"uldp: nothing is written: {why} (see --most-refused)", file=sys.stderr)
+    why = ""
+    if not any(tally.n for tally in tallies.values()):
+        why = "no report was accepted"
+    elif cuts and most < 1:
+        why = "a file was cut; get it whole, or count what is left of it with --most-refused 1"
+    elif refused.total() + impossible > most * (accepted + refused.total()):
+        why = f"more than {most:.2%} was refused (see --most-refused)"
+    if why:
+        print(f"uldp: nothing is written: {why}", file=sys.stderr)
+        if refused[wire.Reason.FOREIGN]:
+            print(f"uldp: is {str(given.survey)!r} the file that was sent out?", file=sys.stderr)
         return 1
     _write(Tallies(survey, tallies), given.out)
     return None
 
 
-def _noted(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
-    """Yield pieces, and add them to the digest."""
-    for piece in pieces:
-        digest.update(piece)
-        yield piece
+class _Noted:
+    """The pieces of a file, their number and digest so far, and the last one."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.pieces = pieces
+        self.number = 0
+        self.digest = sha256()
+        self.last = b""
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self.pieces:
+            self.number += 1
+            self.digest.update(piece)
+            self.last = piece
+            yield piece
+
+
+def _is_cut(piece: bytes) -> bool:
+    """Tell whether this is the beginning of a message."""
+    try:
+        wire.unpack(piece)
+    except wire.MessageError as error:
+        return error.reason is wire.Reason.TRUNCATED
+    return False
 
 
 def _once(names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
@@ -347,19 +378,19 @@ def _unpacked(name: str, file: BinaryIO) -> Iterator[Any]:
 
 
 def _add(given: argparse.Namespace) -> None:
-    first, *others = _tallies(given.tallies)
-    _write(sum(others, first), given.out)
-
-
-def _tallies(names: Sequence[str]) -> Iterator[Tallies]:
-    """Yield the tallies of files; say which hold the same counts, as copies and few people do."""
+    """Add up files; say which hold the same counts, as copies and few people do."""
+    total: Any = 0
     read: dict[bytes, str] = {}
-    for name, file in _once(names):
-        tallies = Tallies.from_json(file.read(MOST_BYTES_OF_TALLIES + 1))
+    for name, file in _once(given.tallies):
+        try:
+            tallies = Tallies.from_json(file.read(MOST_BYTES_OF_TALLIES + 1))
+            total += tallies
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}") from None
         equal = read.setdefault(sha256(tallies.to_json().encode()).digest(), name)
         if equal != name and any(tally.n for tally in tallies.values()):
             print(f"{name!r} has the counts of {equal!r}: both are added", file=sys.stderr)
-        yield tallies
+    _write(total, given.out)
 
 
 def _write(tallies: Tallies, out: Path | None) -> None:

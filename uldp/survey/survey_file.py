@@ -84,6 +84,8 @@ def read_survey(text: str, old: bool = False) -> Content:
     An `old` file of format 2 may be larger than devices take, and have other texts.
     """
     found = read_json(text, math.inf if old else MOST_BYTES)
+    if "tallies" in found:
+        raise ValueError("these are tallies, which `uldp estimate` reads")
     file = json_object(found, "the file", {"uldp", "id", "questions"}, {"repeat"})
     is_for_devices = not old or file["uldp"] != OLD_FORMAT
     advice = ADVICE if file["uldp"] == OLD_FORMAT else ""

@@ -165,7 +165,7 @@ class Survey:
         is_old = checks.flag(old, "old")
         survey = cls.__new__(cls)
         try:
-            survey._set(text if isinstance(text, str) else text.decode(), is_old)
+            survey._set(_decoded(text), is_old)
         except ValueError as error:
             raise ValueError(f"text must be that of a survey: {error}") from None
         return survey
@@ -490,13 +490,15 @@ class Tallies(Mapping[str, Tally]):
             )
         is_old = checks.flag(old, "old")
         try:
-            return cls._read(text if isinstance(text, str) else text.decode(), is_old)
+            return cls._read(_decoded(text), is_old)
         except (TypeError, ValueError) as error:
             raise ValueError(f"text must be that of tallies: {error}") from None
 
     @classmethod
     def _read(cls, text: str, old: bool) -> Tallies:
         content = survey_file.read_json(text, math.inf if old else MOST_BYTES_OF_TALLIES)
+        if "questions" in content:
+            raise ValueError("this is a survey file, by which `uldp tally` counts messages")
         file = survey_file.json_object(content, "the file", {"uldp", "survey", "tallies"})
         if not isinstance(file["survey"], str):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
@@ -631,6 +633,15 @@ def tally_of_possible(mechanism: Mechanism, reports: NDArray[Any]) -> tuple[Tall
 def empty_tally(mechanism: Mechanism) -> Tally:
     """Return the tally of no reports."""
     return Tally(mechanism, 0, np.zeros(mechanism.tally_shape, dtype=np.int64))
+
+
+def _decoded(text: str | bytes) -> str:
+    """Return the text of a file, or say that it holds messages."""
+    if isinstance(text, str):
+        return text
+    if text.startswith(wire.MAGIC):
+        raise ValueError("these are messages, which `uldp tally` counts by a survey file")
+    return text.decode()
 
 
 @lru_cache(maxsize=1)
