@@ -2,8 +2,10 @@
 // phone, has opened it.
 const showCurrent = () => setTimeout(() => {
   const current = document.querySelector(".bd-sidebar-primary .current.active")
-  const menu = current?.closest(".bd-sidebar-primary")
-  if (menu) menu.scrollTop += current.getBoundingClientRect().top - menu.clientHeight / 2
+  const list = current?.closest(".sidebar-primary-item")
+  if (!list) return
+  const from = list.getBoundingClientRect().top + list.clientHeight / 2
+  list.scrollTop += current.getBoundingClientRect().top - from
 })
 addEventListener("load", showCurrent)
 document.querySelector(".primary-toggle")?.addEventListener("click", showCurrent)
