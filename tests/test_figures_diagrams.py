@@ -193,7 +193,7 @@ def test_the_matrices_hold_their_entries_and_zeros_are_blank() -> None:
         ["", "", "1/2", "1/2"],
     ]
     titles = [ax.get_title("left") for ax in (processing, uldp, whole)]
-    assert titles == ["who mixes reports up", "ULDP mechanism", "one-sided mechanism"]
+    assert titles == ["$Q_R$", "$Q_U$", "$Q_O = Q_U Q_R$"]
 
 
 def test_floats_have_two_digits() -> None:

@@ -264,7 +264,7 @@ def product_scheme(Q: ArrayLike, parts: Decomposition, sensitive: ArrayLike) -> 
     draw_matrix(above, parts.postprocessing, (parts.protected, in_P), (middle, outputs), top=True)
     draw_matrix(left, parts.uldp, (in_S, parts.protected), (inputs, middle), top=True)
     draw_matrix(product, matrix, (in_S, in_P), (inputs, outputs), top=True)
-    names = "who mixes reports up", "ULDP mechanism", "one-sided mechanism"
+    names = "$Q_R$", "$Q_U$", "$Q_O = Q_U Q_R$"
     for ax, name in zip(panels[1:], names, strict=True):
         ax.set_title(name)
     return panels.reshape(2, 2)
@@ -383,15 +383,15 @@ def arrow_diagram(
 ) -> Axes:
     """Draw sets as columns of labels, arrows between neighbours, and a note above.
 
-    The names of classes stand beside the outer columns and above the classes of the others.
+    The names of classes stand beside two columns, and above the classes of more.
     """
     rows = max(sum(len(names) for _, names in c.classes.values()) for c in columns)
     ax = style.one_axes(0.5 * rows + 1.6)
     ax.set_axis_off()
-    half = 0.25 * len(columns)
+    half = 0.5 if len(columns) == 2 else 0.9
     places = []
     for index, column in enumerate(columns):
-        side = -1 if index == 0 else int(index == len(columns) - 1)
+        side = (-1, 1)[index] if len(columns) == 2 else 0
         places.append(_draw_column(ax, _SPACING * index, column, side, half))
     for arrow in arrows:
         left, start = places[arrow.column][arrow.start]
@@ -409,7 +409,7 @@ def arrow_diagram(
             )
     lowest = min(height for column in places for _, height in column.values())
     top = 1.3 if any(column.title for column in columns) else 0.5
-    margin = 0.58 * len(columns)
+    margin = 1.16 if len(columns) == 2 else half + 0.1
     ends = -margin, _SPACING * (len(columns) - 1) + margin
     ax.set(xlim=ends, ylim=(lowest - 0.5, top))
     style.note(ax, words)
