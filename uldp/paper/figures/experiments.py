@@ -26,7 +26,7 @@ __all__ = ["Loss", "gains", "losses_by_attributes", "losses_by_epsilon", "losses
 
 Loss = Literal["tv", "mse"]
 
-LABELS: dict[Loss, str] = {"tv": "share estimated wrongly (TV)", "mse": "squared error (MSE)"}
+LABELS: dict[Loss, str] = {"tv": "half the sum of errors (TV)", "mse": "squared error (MSE)"}
 TITLES = {"em": "EM", "mle": "maximum likelihood", "norm_sub": "Norm-Sub"}
 LOOKS_OF_KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
 MIXED = "empirical and no privacy: lines forecast, dots measured · all others: measured"
