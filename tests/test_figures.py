@@ -193,9 +193,9 @@ def test_a_matrix_takes_the_colours_of_the_page() -> None:
 
 
 def test_letters_can_be_read_in_every_colour() -> None:
-    assert style.readable(style.SHADES[0]) == style.INK
-    for look in STYLES.values():
-        assert style.readable(look["color"]) == look["color"]
+    assert style.readable(style.FAINT) == style.INK
+    for color in (*style.SHADES, *(look["color"] for look in STYLES.values())):
+        assert style.readable(color) == color
 
 
 def test_a_text_is_as_long_on_every_computer() -> None:

@@ -63,7 +63,7 @@ RAMP = LinearSegmentedColormap.from_list(
 )
 """Colours of what is ordered; light is little."""
 
-SHADES = "#8796A9", "#46586F", INK
+SHADES = "#64748B", "#43526A", INK
 """Colours of up to three lines that are ordered, from light to dark."""
 
 WIDE = 6.85
