@@ -463,6 +463,11 @@ def test_messages_from_the_standard_input(tmp_path, sent):
         line = [sys.executable, "-m", "uldp", "tally", "survey.json", "a", "-"]
         done = subprocess.run(line, cwd=tmp_path, stdin=a, capture_output=True)
     assert done.stderr == b"uldp: FILE must not repeat a file, got '-' after 'a'\n"
+    with (tmp_path / "a").open("rb") as a:
+        line = [sys.executable, "-m", "uldp", "tally", "--out", "a", "survey.json", "-"]
+        done = subprocess.run(line, cwd=tmp_path, stdin=a, capture_output=True)
+    assert done.stderr == b"uldp: --out must not be a file that is read, got '-'\n"
+    assert (tmp_path / "a").read_bytes() == whole
 
 
 def test_a_broken_pipe_is_quiet(tmp_path):

@@ -248,7 +248,8 @@ def _tally(given: argparse.Namespace) -> int | None:
     most = checks.nonnegative(given.most_refused, "--most-refused", most=1)
     longest = survey.longest_message(given.max_reports)
     for name in (given.survey, *given.files):
-        if given.out and given.out.exists() and name != "-" and given.out.samefile(name):
+        read = 0 if name == "-" else name
+        if given.out and given.out.exists() and os.path.samefile(given.out, read):
             raise ValueError(f"--out must not be a file that is read, got {str(name)!r}")
     tallies = dict(Tallies(survey))
     accepted = impossible = 0
