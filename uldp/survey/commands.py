@@ -260,7 +260,7 @@ def _tally(given: argparse.Namespace) -> int | None:
     by_digest: dict[bytes, str] = {}
     for name, file in _once(given.files):
         with _unpacked(name, file) as data:
-            pieces = _Noted(wire.split(data, longest))
+            pieces = wire.Pieces(wire.split(data, longest))
             reading = survey.read(pieces, given.max_reports)
         for question, tally in reading.tallies.items():
             if tally.n:
@@ -275,8 +275,8 @@ def _tally(given: argparse.Namespace) -> int | None:
             doubts.append(f"{name!r} is empty")
         elif equal != name and pieces.number > 1:
             doubts.append(f"{name!r} equals {equal!r}: both are counted")
-        if pieces.number > 1 and _is_cut(pieces.last):
-            cuts.append(f"{name!r} ends within a message: what stood behind it is missing")
+        if pieces.end_is_missing:
+            cuts.append(f"{name!r} {wire.END_IS_MISSING}")
     print(f"{accepted:,} messages accepted", file=sys.stderr)
     for lines in (refusals, cuts, doubts):
         for line in lines[:MOST_NAMED]:
@@ -301,32 +301,6 @@ def _tally(given: argparse.Namespace) -> int | None:
         return 1
     _write(Tallies(survey, tallies), given.out)
     return None
-
-
-class _Noted:
-    """The pieces of a file, their number and digest so far, and the last one."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self.pieces = pieces
-        self.number = 0
-        self.digest = sha256()
-        self.last = b""
-
-    def __iter__(self) -> Iterator[bytes]:
-        for piece in self.pieces:
-            self.number += 1
-            self.digest.update(piece)
-            self.last = piece
-            yield piece
-
-
-def _is_cut(piece: bytes) -> bool:
-    """Tell whether this is the beginning of a message."""
-    try:
-        wire.unpack(piece)
-    except wire.MessageError as error:
-        return error.reason is wire.Reason.TRUNCATED
-    return False
 
 
 def _once(names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:

@@ -26,7 +26,7 @@ from uldp._numerics import checks
 from uldp._numerics.results import needed
 from uldp.mechanisms import Mechanism
 from uldp.survey.surveys import Survey, Tallies, empty_tally, tally_of_possible
-from uldp.survey.wire import Reason, split, wire_dtype, wire_rows
+from uldp.survey.wire import END_IS_MISSING, Pieces, Reason, split, wire_dtype, wire_rows
 from uldp.tallies import Tally
 
 __all__ = ["tally_files", "write_reports"]
@@ -122,7 +122,7 @@ def tally_files(
         The tally of each question.
     dict of str to Counter
         What was left out, by the path of its file: how many messages or reports for each `Reason`,
-        or why the whole file.
+        or why the whole file, or that it ends within a message, so that what it lacks is unknown.
     """
     checks.instance(survey, "survey", Survey)
     if client is not None and not hasattr(client, "scheduler_info"):
@@ -152,11 +152,13 @@ def _count(survey: Survey, name: str, max_reports: int) -> tuple[Counts, Counter
             return _count_reports(survey, name)
         with checks.regular_file(name, "path") as file:
             longest = survey.longest_message(max_reports)
-            reading = survey.read(split(file, longest), max_reports)
+            pieces = Pieces(split(file, longest))
+            reading = survey.read(pieces, max_reports)
     except (OSError, ValueError, pa.ArrowException) as error:
         return {}, Counter([f"cannot be read: {error}"])
     counts = {asked: (tally.n, tally.counts) for asked, tally in reading.tallies.items() if tally.n}
-    return counts, reading.refused + Counter({Reason.IMPOSSIBLE: reading.impossible})
+    further = {Reason.IMPOSSIBLE: reading.impossible, END_IS_MISSING: int(pieces.end_is_missing)}
+    return counts, reading.refused + Counter(further)
 
 
 def _count_reports(survey: Survey, name: str) -> tuple[Counts, Counter[Any]]:

@@ -31,6 +31,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -51,6 +52,7 @@ CHECKSUM = struct.Struct("<I")
 LEAST_LENGTH = HEADER.size + CHECKSUM.size
 MOST_VERSIONS = 256
 """A message begins with ``uldp`` and one of them."""
+END_IS_MISSING = "ends within a message: what stood behind it is missing"
 BYTES_AT_ONCE = 1 << 20
 MOST_BYTES_AT_ONCE = 1 << 25
 
@@ -193,6 +195,32 @@ def split(data: bytes | BinaryIO, longest: int) -> Iterator[bytes]:
     most = checks.whole(longest, "longest", least=1)
     size = min(max(BYTES_AT_ONCE, 2 * most), MOST_BYTES_AT_ONCE)
     return _split(iter(lambda: file.read(size), b""), most)
+
+
+class Pieces:
+    """What `split` finds in a file: the pieces, and what was seen of them so far."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._last = b""
+        self.number = 0
+        self.digest = sha256()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self._last = piece
+            self.number += 1
+            self.digest.update(piece)
+            yield piece
+
+    @property
+    def end_is_missing(self) -> bool:
+        """Whether a file of several messages ends within one: what it lacks is unknown."""
+        try:
+            unpack(self._last)
+        except MessageError as error:
+            return self.number > 1 and error.reason is Reason.TRUNCATED
+        return False
 
 
 def _split(blocks: Iterator[bytes], longest: int) -> Iterator[bytes]:
