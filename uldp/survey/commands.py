@@ -247,10 +247,11 @@ def _tally(given: argparse.Namespace) -> int | None:
     survey = Survey.load(given.survey)
     most = checks.nonnegative(given.most_refused, "--most-refused", most=1)
     longest = survey.longest_message(given.max_reports)
-    for name in (given.survey, *given.files):
-        read = 0 if name == "-" else name
-        if given.out and given.out.exists() and os.path.samefile(given.out, read):
-            raise ValueError(f"--out must not be a file that is read, got {str(name)!r}")
+    if given.out and given.out.exists():
+        for name in (given.survey, *given.files):
+            read = os.fstat(0) if name == "-" else Path(name).stat()
+            if os.path.samestat(given.out.stat(), read):
+                raise ValueError(f"--out must not be a file that is read, got {str(name)!r}")
     tallies = dict(Tallies(survey))
     accepted = impossible = 0
     refused: Counter[wire.Reason] = Counter()
