@@ -16,7 +16,7 @@ from uldp._numerics.results import Result
 from uldp.decoders import ROUNDING
 from uldp.domain import PerValue
 from uldp.law import Law, distribution_over
-from uldp.tallies import Tally, empirical, projected
+from uldp.tallies import Tally, adjusted, empirical, projected
 
 __all__ = ["ChiSquare", "goodness_of_fit", "homogeneity"]
 
@@ -84,9 +84,9 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     """Test whether several surveys have one distribution.
 
     The mechanisms may differ. The deviations are the differences of the estimates from the first
-    one. Where all tallies are of one mechanism at one ε, their covariance is taken at the estimate
-    from all reports; for RR and uRR this, and no other case, is Pearson's test of the counts. Else,
-    or where few reports give a matrix with a negative eigenvalue, the covariance is taken at one
+    one. Where all tallies are of one mechanism at one ε, their covariance is taken at the adjusted
+    estimate from all reports; for RR and uRR this, and no other case, is Pearson's test of the
+    counts. Else, or where few reports give a matrix with a negative eigenvalue, the covariance is taken at one
     distribution for all: the mean of the estimates of the mechanisms, each entry weighted by
     the inverse of its variance, projected to the simplex, with half a user more for each value of
     which anything is reported.
@@ -134,7 +134,7 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
         possible[:] = True
     points = [_common([*pooled.values()], possible)]
     if len(pooled) == 1:
-        own = empirical(*pooled.values())
+        own = adjusted(*pooled.values())
         own[possible] += own[~possible].sum() / possible.sum()
         points.insert(0, own * possible)
     for p in points:
