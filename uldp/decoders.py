@@ -71,10 +71,6 @@ class Decoder(Frozen, ABC):
     def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return n times the variance of each entry, M(p)(x, x) - p(x)², shape (k,)."""
 
-    def variances_of_counts(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-        """Return the variances at the estimate, which may be negative, from n counts."""
-        return self.variances(self.estimate(counts, n))
-
     @abstractmethod
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
         """Return an interval for each p(x), shape (k, 2), that may miss it with chance `missed`."""
@@ -208,7 +204,7 @@ class SupportDecoder(Decoder):
         return supported * not_supported / self.gain**2
 
     def variances_of_counts(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-        """Return m̂(1 - m̂) / gain², which is never negative."""
+        """Return the variances at the estimate of n counts, m̂(1 - m̂) / gain²; none is negative."""
         return counts / n * ((n - counts) / n) / self.gain**2
 
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:

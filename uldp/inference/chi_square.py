@@ -86,10 +86,10 @@ def homogeneity(*tallies: Tally) -> ChiSquare:
     The mechanisms may differ. The deviations are the differences of the estimates from the first
     one. Where all tallies are of one mechanism at one ε, their covariance is taken at the adjusted
     estimate from all reports; for RR and uRR this, and no other case, is Pearson's test of the
-    counts. Else, or where few reports give a matrix with a negative eigenvalue, the covariance is taken at one
-    distribution for all: the mean of the estimates of the mechanisms, each entry weighted by
-    the inverse of its variance, projected to the simplex, with half a user more for each value of
-    which anything is reported.
+    counts. Else, or where few reports give a matrix with a negative eigenvalue, the covariance is
+    taken at one distribution for all: the mean of the estimates of the mechanisms, each entry
+    weighted by the inverse of its variance, projected to the simplex, with half a user more for
+    each value of which anything is reported.
     A value of which no survey reports anything has the probability 0 in both, also where the
     estimate of a block design is another number, and adds no degree of freedom.
 

@@ -3,6 +3,8 @@
 For n users drawn independently from p it is (M(p) - p pᵀ)/n, with the second moment M(p) of a
 decoded report (see `uldp.decoders`). M is affine in p, so (M(p̂) - p̂ p̂ᵀ)/(n - 1) is unbiased for it,
 as a sample covariance is: E p̂ p̂ᵀ = p pᵀ + Cov p̂, hence E (M(p̂) - p̂ p̂ᵀ) = n Cov p̂ - Cov p̂.
+So it is with M at any other unbiased estimate. Under uHR M grows with the sum of p, so that it is
+taken at the adjusted estimate, which sums to 1.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.decoders import ROUNDING, Decoder
+from uldp.decoders import ROUNDING, Decoder, SupportDecoder
 from uldp.tallies import Tally, linear, projected
 
 __all__ = ["Part", "covariance", "standard_errors"]
@@ -50,14 +52,22 @@ class Part(NamedTuple):
             raise ValueError(f"{name} must be of at least two reports, got {tally.n}")
         return cls(tally, tally.law.decoder_of(method), linear(tally, method), share)
 
+    @property
+    def point(self) -> NDArray[np.float64]:
+        """The estimate that M is taken at."""
+        if isinstance(self.decoder, SupportDecoder):
+            return self.estimate
+        return linear(self.tally, "adjusted")
+
 
 def covariance(tally: Tally, method: str = "adjusted") -> NDArray[np.float64]:
     """Return an unbiased estimate of the covariance of an estimate.
 
-    It is (M(p̂) - p̂ p̂ᵀ)/(n - 1), for every mechanism, if the n users were drawn independently; for a
-    population that is asked as a whole it is too large, since it counts the draw as well. For the
-    empirical estimate it is -p̂(x) p̂(z)/(n - 1) off the diagonal under RAPPOR and uRAP, -m̂(x) m̂(z)/
-    ((n - 1) g(x) g(z)) under RR and uRR, and m̂(1 - m̂)/((n - 1) g²) on it under all four.
+    It is (M - p̂ p̂ᵀ)/(n - 1), for every mechanism, if the n users were drawn independently; for a
+    population that is asked as a whole it is too large, since it counts the draw as well. M is
+    taken at p̂, under uHR at the adjusted estimate. For the empirical estimate it is -p̂(x)
+    p̂(z)/(n - 1) off the diagonal under RAPPOR and uRAP, -m̂(x) m̂(z)/ ((n - 1) g(x) g(z)) under RR
+    and uRR, and m̂(1 - m̂)/((n - 1) g²) on it under all four.
 
     Unbiased does not mean positive semidefinite: at small n a weighted sum can have a negative
     variance under it. `total` says what it does then.
@@ -78,9 +88,9 @@ def covariance(tally: Tally, method: str = "adjusted") -> NDArray[np.float64]:
     ValueError
         If it would have more than 2^24 entries: `standard_errors` and `total` need no matrix.
     """
-    estimate = Part.of(tally, method).estimate
-    moment = tally.law.second_moment(estimate, method)
-    return (moment - np.outer(estimate, estimate)) / (tally.n - 1)
+    part = Part.of(tally, method)
+    moment = tally.law.second_moment(part.point, method)
+    return (moment - np.outer(part.estimate, part.estimate)) / (tally.n - 1)
 
 
 def standard_errors(tally: Tally, method: str = "adjusted") -> NDArray[np.float64]:
@@ -115,7 +125,10 @@ def errors_of(part: Part) -> NDArray[np.float64]:
     """Return the standard errors of a part."""
     tally, decoder, estimate, _ = part
     n = tally.n
-    unbiased = decoder.variances_of_counts(tally.counts, n)
+    if isinstance(decoder, SupportDecoder):
+        unbiased = decoder.variances_of_counts(tally.counts, n)
+    else:
+        unbiased = decoder.variances(part.point) + part.point**2 - estimate**2
     at_projection = np.maximum(decoder.variances(projected(estimate)), 0)
     low, high = decoder.ranges().T
     scale = (high - low) ** 2
@@ -132,14 +145,21 @@ def known(errors: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.floa
 def total_variance(part: Part, weights: NDArray[np.float64]) -> float:
     """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
     tally, decoder, estimate, _ = part
-    unbiased = _quadratic(decoder, estimate, weights)
+    unbiased = _quadratic(decoder, part.point, estimate, weights)
     low, high = decoder.range_of_total(weights)
     scale = (high - low) ** 2
     if unbiased < -ROUNDING * scale:
-        return max(_quadratic(decoder, projected(estimate), weights), 0.0) / tally.n
+        p = projected(estimate)
+        return max(_quadratic(decoder, p, p, weights), 0.0) / tally.n
     return unbiased / (tally.n - 1) if unbiased > ALIKE * scale else 0.0
 
 
-def _quadratic(decoder: Decoder, p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Return wᵀ (M(p) - p pᵀ) w."""
-    return float(weights @ decoder.apply_second_moment(p, weights) - (weights @ p) ** 2)
+def _quadratic(
+    decoder: Decoder,
+    point: NDArray[np.float64],
+    estimate: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> float:
+    """Return wᵀ (M - p̂ p̂ᵀ) w, with M at a point."""
+    moment = weights @ decoder.apply_second_moment(point, weights)
+    return float(moment - (weights @ estimate) ** 2)
