@@ -951,6 +951,17 @@ def test_what_cannot_be_is_refused_with_certainty():
         assert found.degrees_of_freedom == rank
 
 
+@pytest.mark.parametrize("epsilon", [20, 28, 35, 42, 60, 120])
+def test_fits_to_one_value_at_a_large_epsilon(epsilon):
+    """All reports name it: that fits. A report in a thousand does not: that cannot be noise."""
+    for make, k in itertools.product((uldp.RandomizedResponse, uldp.Rappor), (2, 3)):
+        mechanism, p = make(uldp.Domain(k), float(epsilon)), np.eye(k)[0]
+        counts = np.array([1_000, 0, 0])[:k]
+        assert inference.goodness_of_fit(uldp.Tally(mechanism, 1_000, counts), p).pvalue > 0.9
+        counts[:2] += [-1, mechanism.decoder.names_one]
+        assert inference.goodness_of_fit(uldp.Tally(mechanism, 1_000, counts), p).pvalue < 0.01
+
+
 def test_so_many_times_the_reports_say_so_much_more(make):
     """The same shares of 10^9 times as many reports: the statistics are 10^9 times as large."""
     domain = uldp.Domain(5, sensitive=[0, 1])

@@ -218,7 +218,7 @@ def _chi_square(
     deviations = (contrasts @ estimates).T
     test = _diagonal if all(form.is_diagonal() for form in forms) else _dense
     statistic, rank = test(forms, sizes, contrasts, deviations)
-    pvalue = float(chdtrc(rank, statistic)) if rank else float(statistic == 0)
+    pvalue = float(chdtrc(max(rank, 1), statistic))
     return ChiSquare(statistic, rank, pvalue)
 
 
@@ -234,15 +234,15 @@ def _diagonal(
     B = np.einsum("ij,jx->xij", contrasts, b)
     possible = (np.abs(deviations)[np.diagonal(A, axis1=1, axis2=2) == 0] <= ROUNDING).all()
     # Its inverse is A⁻¹ + A⁻¹ B (I - Bᵀ A⁻¹ B)⁻¹ Bᵀ A⁻¹; an inner eigenvalue of 0 is a direction
-    # in which nothing varies, such as that of all sums being 1.
+    # in which nothing varies, such as that of all sums being 1. What deviates there counts by the
+    # largest variance that it can have.
     inverse = np.linalg.pinv(A, hermitian=True)
     shrunk = np.einsum("xil,xl->xi", inverse, deviations)
     inner = np.eye(len(forms)) - np.einsum("xij,xil,xlm->jm", B, inverse, B, optimize=True)
     values, vectors = np.linalg.eigh(inner)
-    regular = values > SINGULAR
     along = vectors.T @ np.einsum("xij,xi->j", B, shrunk)
-    statistic = np.sum(deviations * shrunk) + np.sum(along[regular] ** 2 / values[regular])
-    rank = int(np.linalg.matrix_rank(A, hermitian=True).sum()) - int((~regular).sum())
+    statistic = np.sum(deviations * shrunk) + np.sum(along**2 / np.maximum(values, SINGULAR))
+    rank = int(np.linalg.matrix_rank(A, hermitian=True).sum()) - int((values <= SINGULAR).sum())
     return (float(max(statistic, 0)) if possible else math.inf), rank
 
 
