@@ -1128,6 +1128,26 @@ def test_reports_that_are_all_alike_give_an_interval_and_no_error():
 
 
 @pytest.mark.parametrize("method", LINEAR)
+def test_a_large_weight_of_what_nobody_reports_hides_no_error(make, method):
+    mechanism = make(uldp.Domain(list("abcd"), sensitive=["a"]), 1.0)
+    tally = mechanism.simulate([300, 400, 300, 0], rng=1)
+    if mechanism.estimate(tally, method)[3] == 0:
+        weights = [{"b": 1, "c": 2, "d": w} for w in (1, 1e10)]
+        small, large = (inference.total(tally, w, method=method) for w in weights)
+        assert large.standard_error == pytest.approx(small.standard_error)
+
+
+def test_the_error_of_a_total_of_answers_is_that_of_a_sample():
+    mechanism = uldp.RandomizedResponse(uldp.Domain(4), 1.0)
+    tally = uldp.Tally(mechanism, 1_000, [300, 400, 300, 0])
+    said = np.repeat([0, 1, 2], [300, 400, 300]) / mechanism.decoder.gain[0]
+    expected = said.std(ddof=1) / math.sqrt(1_000)
+    for weight in (1, 1e10):
+        found = inference.total(tally, [0, 1, 2, weight]).standard_error
+        assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", LINEAR)
 def test_moments_of_totals_are_those_of_the_second_moment(make, method):
     rng = np.random.default_rng(20)
     for domain in domains(5):

@@ -145,13 +145,26 @@ def known(errors: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.floa
 def total_variance(part: Part, weights: NDArray[np.float64]) -> float:
     """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
     tally, decoder, estimate, _ = part
+    if isinstance(decoder, SupportDecoder) and decoder.names_one:
+        return _sample_variance(weights / decoder.gain, tally) / (tally.n - 1)
     unbiased = _quadratic(decoder, part.point, estimate, weights)
-    low, high = decoder.range_of_total(weights)
+    # A weight of what is estimated at 0 adds nothing, and no rounding.
+    low, high = decoder.range_of_total(np.where(estimate != 0, weights, 0))
     scale = (high - low) ** 2
     if unbiased < -ROUNDING * scale:
         p = projected(estimate)
         return max(_quadratic(decoder, p, p, weights), 0.0) / tally.n
     return unbiased / (tally.n - 1) if unbiased > ALIKE * scale else 0.0
+
+
+def _sample_variance(said: NDArray[np.float64], tally: Tally) -> float:
+    """Return the variance of what reports say that name a value each, or 0 if that is rounding."""
+    shares = tally.counts / tally.n
+    # Less what most say, so that nothing is left where all say the same.
+    deviations = said - said[tally.counts.argmax()]
+    variance = float(shares @ (deviations - shares @ deviations) ** 2)
+    largest = np.abs(said[tally.counts > 0]).max()
+    return variance if variance > (ROUNDING * largest) ** 2 else 0.0
 
 
 def _quadratic(
