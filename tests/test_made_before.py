@@ -48,7 +48,7 @@ def test_survey_messages_tallies_and_reports_are_read(version):
     assert Tallies.load(folder / "tallies.json") == reading.tallies
     assert Tallies.from_json(reading.tallies.to_json()) == reading.tallies
     for name in ("uRR", "uBD"):
-        counts, left_out = parquet._count(survey, str(folder / f"{name}.parquet"), 1)
+        counts, left_out, _ = parquet._count(survey, str(folder / f"{name}.parquet"), 1)
         n, numbers = counts.pop(name)
         assert uldp.Tally(survey.questions[name], n, numbers) == reading.tallies[name]
         assert (counts, left_out) == ({}, {})

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -102,14 +103,14 @@ def test_a_long_file_is_read_in_parts(tmp_path, monkeypatch):
     reports = law.privatize(np.arange(700), 1, indices=True)
     write_reports(survey, "q", reports, tmp_path / "long.parquet")
     assert pq.read_metadata(tmp_path / "long.parquet").num_row_groups == 3
-    counts, _ = parquet._count(survey, str(tmp_path / "long.parquet"), 1)
+    counts, *_ = parquet._count(survey, str(tmp_path / "long.parquet"), 1)
     assert uldp.Tally(law, *counts["q"]) == law.tally(reports)
     path = written(tmp_path / "n.parquet", 1000)
     table = pq.read_table(path)
     rows = pa.array([*table["report"].to_pylist(), 300], pa.uint16())
     pq.write_table(pa.table([rows], schema=table.schema), path, row_group_size=300)
     monkeypatch.setattr(parquet, "BYTES_AT_ONCE", 100)
-    counts, left_out = parquet._count(SURVEY, str(path), 1)
+    counts, left_out, _ = parquet._count(SURVEY, str(path), 1)
     whole = SURVEY.questions["n"].tally(table["report"].to_numpy())
     assert (counts["n"][0], counts["n"][1].tolist()) == (1000, whole.counts.tolist())
     assert left_out == {Reason.IMPOSSIBLE: 1}
@@ -137,6 +138,9 @@ def test_bad_files_are_named_and_good_ones_counted(tmp_path, client, monkeypatch
         ("named.parquet", "other.parquet", "bare.parquet"), (b"", "of this survey")
     )
     bad |= {"absent.parquet": (b"", "absent"), "absent": (b"", "absent")}
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.parquet")
+        bad["pipe.parquet"] = (b"", "regular file")
     messages = [SURVEY.message("q", [1, 0]), SURVEY.message("n", 5), SURVEY.message("n", [5, 6])]
     (tmp_path / "messages").write_bytes(b"".join([*messages, OTHER.message("n", 7), b"junk"]))
     if default:
@@ -167,9 +171,14 @@ def test_a_file_is_counted_once_and_as_it_is_now(tmp_path, client, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = written(tmp_path / "n.parquet", 9)
     (tmp_path / "link.parquet").symlink_to(path)
-    for again in (path, str(path), Path("n.parquet"), tmp_path / "link.parquet"):
+    (tmp_path / "same.parquet").hardlink_to(path)
+    links = [tmp_path / "link.parquet", tmp_path / "same.parquet"]
+    for again in (path, str(path), Path("n.parquet"), *links):
         with pytest.raises(ValueError, match=r"paths must not repeat a file, got .*n\.parquet"):
             tally_files(SURVEY, [path, again], client)
+    copy = shutil.copy(path, tmp_path / "copy.parquet")
+    with pytest.warns(UserWarning, match=r"copy\.parquet' equals .*n\.parquet': both are counted"):
+        assert tally_files(SURVEY, [path, copy], client)[0]["n"].n == 18
     assert tally_files(SURVEY, ["n.parquet"], client)[0]["n"].n == 9
     path.unlink()
     written(path, 5)

@@ -7,9 +7,10 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
+from io import BufferedReader
 from numbers import Integral, Rational, Real
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,7 +117,7 @@ def path(value: object, name: str) -> Path:
     return Path(value)
 
 
-def regular_file(value: object, name: str) -> BinaryIO:
+def regular_file(value: object, name: str) -> BufferedReader:
     """Open a regular file to read it; a pipe or a device is refused, not waited for."""
     file = path(value, name)
     descriptor = os.open(file, os.O_RDONLY | WITHOUT_WAITING)

@@ -13,9 +13,12 @@ stranger.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable
+from hashlib import file_digest
 from os import PathLike
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -108,7 +111,7 @@ def tally_files(
     survey : Survey
         The collector's survey.
     paths : iterable of path
-        Files that the workers can read, each once.
+        Files that the workers can read, each once. A warning names a copy, which is counted, too.
     client : distributed.Client, optional
         Of a Dask cluster, which is whoever's can connect to it: between machines it takes TLS. By
         default one process for each core of this machine.
@@ -131,34 +134,55 @@ def tally_files(
     files = [
         str(checks.path(path, "each of paths").resolve()) for path in checks.items(paths, "paths")
     ]
-    if len(set(files)) < len(files):
-        raise ValueError(f"paths must not repeat a file, got {Counter(files).most_common(1)[0]}")
+    read: dict[object, str] = {}
+    for name in files:
+        identity = _identity(name)
+        if identity in read:
+            raise ValueError(f"paths must not repeat a file, got {name!r} after {read[identity]!r}")
+        read[identity] = name
     count = dask.delayed(_count, pure=False)
     shared = dask.delayed(survey)
     tasks = [count(shared, name, most, dask_key_name=f"{name} {uuid4()}") for name in files]
     found = dask.compute(*tasks, scheduler="processes" if client is None else client)
     tallies = {name: empty_tally(mechanism) for name, mechanism in survey.questions.items()}
-    for counts, _ in found:
+    left_out = {}
+    by_digest: dict[bytes, str] = {}
+    for name, (counts, reasons, digest) in zip(files, found, strict=True):
         for question, (n, numbers) in counts.items():
             tallies[question] += Tally(survey.questions[question], n, numbers)
-    left_out = {name: reasons for name, (_, reasons) in zip(files, found, strict=True) if reasons}
+        if reasons:
+            left_out[name] = reasons
+        equal = by_digest.setdefault(digest, name)
+        if equal != name and sum(n for n, _ in counts.values()) > 1:
+            warnings.warn(f"{name!r} equals {equal!r}: both are counted", stacklevel=2)
     return Tallies(survey, tallies), left_out
 
 
-def _count(survey: Survey, name: str, max_reports: int) -> tuple[Counts, Counter[Any]]:
-    """Return the counts of a file, and how many reports were left out; it runs on a worker."""
+def _identity(name: str) -> object:
+    """Return what two names of a file have in common, or the name where there is no file."""
+    file = Path(name)
+    if not file.exists():
+        return name
+    status = file.stat()
+    return status.st_dev, status.st_ino
+
+
+def _count(survey: Survey, name: str, max_reports: int) -> tuple[Counts, Counter[Any], bytes]:
+    """Return the counts of a file, what was left out, and its digest; it runs on a worker."""
     try:
-        if name.endswith(SUFFIX):
-            return _count_reports(survey, name)
         with checks.regular_file(name, "path") as file:
+            digest = file_digest(file, "sha256").digest()
+            file.seek(0)
+            if name.endswith(SUFFIX):
+                return *_count_reports(survey, name), digest
             longest = survey.longest_message(max_reports)
             pieces = Pieces(split(file, longest))
             reading = survey.read(pieces, max_reports)
     except (OSError, ValueError, pa.ArrowException) as error:
-        return {}, Counter([f"cannot be read: {error}"])
+        return {}, Counter([f"cannot be read: {error}"]), b""
     counts = {asked: (tally.n, tally.counts) for asked, tally in reading.tallies.items() if tally.n}
     further = {Reason.IMPOSSIBLE: reading.impossible, END_IS_MISSING: int(pieces.end_is_missing)}
-    return counts, reading.refused + Counter(further)
+    return counts, reading.refused + Counter(further), digest
 
 
 def _count_reports(survey: Survey, name: str) -> tuple[Counts, Counter[Any]]:
