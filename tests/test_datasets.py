@@ -4,6 +4,7 @@ import csv
 import gzip
 import hashlib
 import importlib.util
+import io
 import itertools
 import re
 import sys
@@ -311,14 +312,32 @@ def test_lines_may_end_as_on_windows(tmp_path, small):
     assert datasets.load_us_census_1990(path).counts.sum() == 3
 
 
+CENTRAL = 31 + 400  # where the second header of a file of 400 stored bytes, called "a", begins
+
+
+def damaged(method, byte, *places):
+    """Return a zip archive with another byte at some places."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", method) as files:
+        files.writestr("a", "1,0\n" * 100)
+    content = bytearray(archive.getvalue())
+    for place in places:
+        content[place] = byte
+    return bytes(content)
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [
         (b"<!DOCTYPE html>\n<p>Not found", "'<!DOCTYPE html>"),
         (b"PK\x03\x04 and no more", "it cannot be read: File is not a zip file"),
         (gzip.compress(b"data")[:20], "it cannot be read: "),
+        (damaged(zipfile.ZIP_BZIP2, 0, 31), "it cannot be read: Invalid data stream"),
+        (damaged(zipfile.ZIP_LZMA, 255, 35), "it cannot be read: Invalid or unsupported options"),
+        (damaged(zipfile.ZIP_STORED, 1, 6, CENTRAL + 8), "it cannot be read: File 'a' is encrypt"),
+        (damaged(zipfile.ZIP_STORED, 99, 8, CENTRAL + 10), "it cannot be read: That compression"),
     ],
-    ids=range(3),
+    ids=range(7),
 )
 def test_another_file_in_the_place_of_one_is_named(tmp_path, content, why, small):
     path = tmp_path / "downloaded"
