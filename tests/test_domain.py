@@ -229,6 +229,23 @@ def test_what_is_no_answer_is_counted_or_its_type_said_and_never_shown(domain, h
         assert caught.value.__context__ is None
 
 
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, None])
+def test_what_is_no_array_is_not_shown(error):
+    """Neither rows of unequal lengths nor what an object says whose `__array__` fails."""
+
+    class NoArray:
+        def __array__(self, *args, **options):
+            raise error("secret")
+
+    held = NoArray() if error else [["secret"], ["secret", "no"]]
+    urr = uldp.UtilityOptimizedRR(Domain(["yes", "no"], sensitive=["yes"]), 1.0)
+    for way in (urr.privatize, OneByOne({"one": urr}).privatize, urr.domain.indices):
+        with pytest.raises(ValueError, match=r"^\w+ must be an array, got rows of un.+") as caught:
+            way(held)
+        assert "secret" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
 def test_integers_are_offered_as_indices_only_where_they_can_be():
     answers = Domain(["yes", "no"], sensitive=["yes"])
     common = uldp.UtilityOptimizedRR(TaggedDomain(answers, ["home"]), 1.0)

@@ -151,8 +151,11 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         raise TypeError(f"{name} must not be a masked array: choose what its masked values mean")
     try:
         return np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{name} must be an array, got rows of unequal lengths") from None
+    except MemoryError:
+        raise
+    except Exception:
+        pass  # its text, which the context of an error would keep, may show an answer
+    raise ValueError(f"{name} must be an array, got rows of unequal lengths or what is none")
 
 
 def has_labels(values: Any) -> bool:
