@@ -51,6 +51,7 @@ def test_no_stream_comes_twice():
     original = secure.generator()
     words(original, 3)
     copies = [copy.copy(original), copy.deepcopy(original), pickle.loads(pickle.dumps(original))]
+    copies += original.spawn(2)
     streams = [words(rng, 4).tobytes() for rng in [original, *copies, secure.generator()]]
     assert len(set(streams)) == len(streams)
 

@@ -798,6 +798,9 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     assert Tallies.load(path) == saved
     assert sorted(tmp_path.iterdir()) == [link, path]
     (saved + saved).save(link)
+    for folder, error in (("none", FileNotFoundError), ("sum.json", NotADirectoryError)):
+        with pytest.raises(error, match=rf"{folder}'$"):
+            saved.save(tmp_path / folder / "sum.json")
     assert Tallies.load(path) == saved + saved
     assert (link.is_symlink(), path.stat().st_mode & 0o777) == (True, 0o600)
     ASKED.save("/dev/null")

@@ -43,6 +43,10 @@ class SystemChaCha(ChaCha):  # type: ignore[misc]
         super().__init__(key=secrets.randbits(KEY_BITS))
         _alive.add(self)
 
+    def spawn(self, n_children: int) -> list[SystemChaCha]:
+        """Return so many others, each with a key of its own."""
+        return [SystemChaCha() for _ in range(n_children)]
+
     def __reduce__(self) -> tuple[type[SystemChaCha], tuple[()]]:
         """Pickle as a generator with another key."""
         return SystemChaCha, ()

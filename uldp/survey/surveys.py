@@ -685,6 +685,9 @@ def _save(text: str, path: str | os.PathLike[str]) -> None:
     part = target.parent / f".{uuid4().hex}.part"
     try:
         part.touch(0o600 if target.exists() else 0o666)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target.parent)) from None
+    try:
         part.write_bytes(text.encode())
         if target.exists():
             shutil.copymode(target, part)
