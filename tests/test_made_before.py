@@ -109,17 +109,19 @@ def test_a_survey_of_1_0_0_may_be_larger_than_devices_take(tmp_path):
 
 @pytest.mark.parametrize("old", MOVED)
 def test_a_name_that_has_moved_answers_with_the_new_one_and_says_so(old):
-    """As an attribute and, if it is a module, to import, however often."""
+    """As an attribute and, if it is a module, to import, however often; it names the line."""
     parent, _, name = old.rpartition(".")
     sys.modules.pop(old, None)
     vars(importlib.import_module(parent)).pop(name, None)
     home = importlib.import_module(MOVED[old])
-    with pytest.warns(FutureWarning, match=f"^{old} has moved to {MOVED[old]}$"):
+    with pytest.warns(FutureWarning, match=f"^{old} has moved to {MOVED[old]}$") as told:
         found = getattr(importlib.import_module(parent), name)
+    assert [one.filename for one in told] == [__file__]
     assert found is getattr(home, name, home)
     if found is home:
-        with pytest.warns(FutureWarning, match=f"^{old} has moved to {MOVED[old]}$"):
+        with pytest.warns(FutureWarning, match=f"^{old} has moved to {MOVED[old]}$") as told:
             assert importlib.import_module(old) is home
+        assert [one.filename for one in told] == [__file__]
         assert home.__spec__.name == home.__name__
 
 

@@ -10,6 +10,8 @@ from importlib.util import spec_from_loader
 from types import ModuleType
 from typing import Any
 
+from uldp._numerics.frames import stacklevel
+
 __all__ = ["FOUND", "MOVED", "found"]
 
 FOUND = {
@@ -56,7 +58,6 @@ MOVED = {
     "uldp.choosing": "uldp.survey.choosing",
     "uldp.estimators": "uldp.tallies",
     "uldp.limits": "uldp.beyond.limits",
-    "uldp.mechanisms.Make": "uldp.kinds",
     "uldp.mechanisms.block_decoder": "uldp.beyond.block_decoder",
     "uldp.mechanisms.block_design": "uldp.beyond.block_design",
     "uldp.mechanisms.hadamard": "uldp.beyond.hadamard",
@@ -86,7 +87,7 @@ def found(module: str, name: str) -> Any:
 
 
 def _say(old: str) -> None:
-    warnings.warn(f"{old} has moved to {MOVED[old]}", FutureWarning, stacklevel=3)
+    warnings.warn(f"{old} has moved to {MOVED[old]}", FutureWarning, stacklevel=stacklevel())
 
 
 class _Moved:

@@ -13,12 +13,9 @@ proportion to how often each of its values was revealed.
 from __future__ import annotations
 
 import math
-import sys
-import traceback
 import warnings
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import takewhile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +23,7 @@ from scipy.special import xlogy
 
 from uldp._numerics import ascent, checks
 from uldp._numerics.fields import set_fields
+from uldp._numerics.frames import stacklevel
 from uldp._numerics.packed import PackedSets
 from uldp._numerics.passes import Sums, over_sets
 from uldp.domain import PerValue
@@ -269,16 +267,9 @@ def em(
             f"{certificate:.2g} below the largest, which it nears slowly, or not from a start with "
             "zeros; 'mle' reaches it",
             RuntimeWarning,
-            stacklevel=1 + _frames_of_the_package(),
+            stacklevel=stacklevel(),
         )
     return p
-
-
-def _frames_of_the_package() -> int:
-    """Return how many calls, up from the one that asks, are of functions of this package."""
-    frames = (frame for frame, _ in traceback.walk_stack(sys._getframe(1)))
-    own = takewhile(lambda frame: frame.f_globals.get("__name__", "").startswith("uldp."), frames)
-    return sum(1 for _ in own)
 
 
 def log_likelihood(evidence: Evidence, p: PerValue) -> float:
