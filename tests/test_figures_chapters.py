@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from drawn import lines, names
 from matplotlib.colors import to_hex
+from test_figures import plates, words
 
 from uldp.paper.figures import properties, style
 from uldp.paper.figures.losses import (
@@ -109,6 +110,14 @@ def test_a_region_ends_where_its_level_does() -> None:
     weakest, _, strongest = [c for c in ax.collections if c.filled]
     assert weakest.get_paths()[0].get_extents().x1 == 1
     assert 0.3 < strongest.get_paths()[0].get_extents().x1 < 1 / 3
+
+
+def test_where_nothing_holds_the_page_is_bare() -> None:
+    (ax,) = properties.definition_regions({"": nested()}, epsilon=1.0)
+    boxed = [text.get_text() for text in ax.texts if text.get_bbox_patch()]
+    kept = plates(ax)
+    assert set().union(*map(words, kept)) == set(boxed) == {"LDP"}
+    assert not ax.patch.get_visible()
 
 
 def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_said() -> None:

@@ -69,7 +69,9 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         _fill(ax, ratios, floor)
         for name, at, of in levels.names:
             line = {"arrowstyle": "-", "linewidth": 0.8, "color": style.INK}
-            ax.annotate(name, of, at, arrowprops=line, annotation_clip=False, **MIDDLE)
+            words = ax.annotate(name, of, at, arrowprops=line, annotation_clip=False, **MIDDLE)
+            if name == "none":
+                words.set_bbox(None)
         for label, place in levels.points.items():
             ax.plot(*place, "o", color=style.INK, markerfacecolor="white", clip_on=False, zorder=5)
             ax.annotate(

@@ -49,15 +49,20 @@ def written(figure: Figure) -> ElementTree.Element:
 
 
 def set_on_page(figure: Figure) -> None:
-    """Leave out grounds but those of maps, which keep their colours with all that lies on them."""
+    """Leave out grounds but those of images; maps keep their colours with all that lies on them.
+
+    Where regions leave the page bare, a text without a box is on the page.
+    """
     figure.patch.set_visible(False)
     maps = [ax for ax in figure.axes if is_map(ax)]
     for ax in figure.axes:
-        ax.patch.set_visible(ax in maps)
+        ax.patch.set_visible(bool(ax.images))
     if maps:
         figure.draw_without_rendering()
     for ax in maps:
         inside = [text for text in ax.texts if ax.bbox.overlaps(text.get_window_extent())]
+        if not ax.images:
+            inside = [text for text in inside if text.get_bbox_patch()]
         arrows = [one.arrow_patch for one in inside if isinstance(one, Annotation)]
         on_it = [ax.patch, *ax.images, *ax.collections, *ax.lines, *ax.patches, *inside, *arrows]
         for number, artist in enumerate(filter(None, on_it)):
