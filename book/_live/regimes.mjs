@@ -80,14 +80,13 @@ part("regimes", {
       losses.line(grid, exact[name], look, name);
       losses.dots([lnK], [low[name][1]], { ...look, marker: "circle", hollow: true });
       shares.line(grid, small[name].map((one, i) => one / exact[name][i]), look, name);
+      if (epsilon <= UPTO) {
+        shares.dots([epsilon], [at[name][1] / at[name][0]], { ...look, marker: "circle" });
+      }
     }
     const share = ([truth, entry]) => percent(entry / truth);
-    const told = (value, write) => NAMES.map((name) => {
-      const one = value(at[name]);
-      return [write(one), one, lookOf(name)];
-    });
-    losses.names(epsilon, told(([truth]) => truth, written));
-    shares.names(epsilon, epsilon > UPTO ? [] : told(([truth, entry]) => entry / truth, percent));
+    losses.names(epsilon, NAMES.map((name) => [written(at[name][0]), at[name][0], lookOf(name)]));
+    shares.names(epsilon, []);
     return {
       drawing: [losses, shares],
       keys: [
