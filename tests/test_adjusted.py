@@ -9,7 +9,7 @@ from cases import MECHANISMS, domains, random_distribution
 from test_worst_cases import largest_found
 
 import uldp
-from uldp import losses, personalized
+from uldp import inference, losses, personalized
 
 EPSILONS = (0.1, 1.0, 8.0)
 CHANGED = ("RAPPOR", "uRAP", "uRAP, θ = 0.8", "uHR")
@@ -42,6 +42,16 @@ def test_the_estimate_is_that_of_the_definition_and_unbiased(make):
             np.testing.assert_allclose(np.sum(found, axis=1), 1, atol=1e-14 * scale)
         else:
             assert mechanism.adjusted is mechanism.decoder
+
+
+def test_a_sole_sensitive_share_is_what_the_others_leave_however_large_the_noise():
+    mechanism = uldp.UtilityOptimizedRappor(uldp.Domain(2, sensitive=[0]), 1.0, theta=1 - 2**-53)
+    for report in mechanism.outputs:
+        tally = mechanism.tally(np.stack([report, report]))
+        first, second = mechanism.estimate(tally, "adjusted")
+        assert first == 1 - second
+        ends = inference.intervals(tally)
+        np.testing.assert_allclose(ends[0], 1 - ends[1, ::-1], atol=1e-12)
 
 
 def test_ranges_are_those_of_all_reports(make):

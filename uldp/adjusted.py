@@ -39,7 +39,10 @@ class AdjustedDecoder(ClassDecoder):
     def estimate(self, counts: NDArray[np.int64], n: int) -> Array:
         """Return p̃, which sums to 1."""
         estimate = self.base.estimate(counts, n)
-        estimate[self.sensitive] += (1 - estimate.sum()) / self.sensitive.size
+        S = self.sensitive
+        left = 1 - estimate[self.nonsensitive].sum()
+        # Noise can be 10^16 times the shares; what the values of X_S have in common cancels here.
+        estimate[S] = estimate[S] - estimate[S].mean() + left / S.size
         return estimate
 
     def apply_second_moment(self, p: Array, weights: Array) -> Array:
