@@ -138,6 +138,7 @@ def test_bad_files_are_named_and_good_ones_counted(tmp_path, client, monkeypatch
         ("named.parquet", "other.parquet", "bare.parquet"), (b"", "of this survey")
     )
     bad |= {"absent.parquet": (b"", "absent"), "absent": (b"", "absent")}
+    bad |= {"n" * 300: (b"", "")}
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.parquet")
         bad["pipe.parquet"] = (b"", "regular file")

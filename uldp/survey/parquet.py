@@ -159,11 +159,11 @@ def tally_files(
 
 
 def _identity(name: str) -> object:
-    """Return what two names of a file have in common, or the name where there is no file."""
-    file = Path(name)
-    if not file.exists():
+    """Return what two names of a file have in common, or the name where none can be found."""
+    try:
+        status = Path(name).stat()
+    except OSError:
         return name
-    status = file.stat()
     return status.st_dev, status.st_ino
 
 
