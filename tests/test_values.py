@@ -135,6 +135,13 @@ def test_sums_of_parts(make):
             whole + None
 
 
+def test_evidence_of_more_reports_than_a_tally_takes_is_refused():
+    law = uldp.UtilityOptimizedRR(uldp.Domain(6, sensitive=[0, 1, 2]), 1.0)
+    half = [2**62, 2**62 - 1, 0]
+    with pytest.raises(ValueError, match=f"of at most {2**53} reports, got {2**64 - 2}"):
+        uldp.likelihood.Evidence(law, None, half, half)
+
+
 def test_evidence_of_unlike_reports_is_unlike(make):
     mechanism = make(uldp.Domain(3, sensitive=[0, 1]), 1.0)
     evidence = [mechanism.evidence(y[None]) for y in mechanism.outputs]

@@ -28,7 +28,7 @@ from uldp._numerics.packed import PackedSets
 from uldp._numerics.passes import Sums, over_sets
 from uldp.domain import PerValue
 from uldp.law import distribution_over
-from uldp.tallies import Summary
+from uldp.tallies import MOST_REPORTS, Summary
 
 __all__ = [
     "Evidence",
@@ -80,6 +80,11 @@ class Evidence(Summary):
                     f"sets must be bytes of shape {wanted[1]}, got {self.sets.dtype} of shape "
                     f"{self.sets.shape}"
                 )
+        n = int(times.sum()) + int(revealed.sum())
+        if n > MOST_REPORTS:
+            raise ValueError(
+                f"times and revealed must be of at most {MOST_REPORTS} reports, got {n}"
+            )
         set_fields(self, sets=self.sets, times=times, revealed=revealed)
 
     @property
