@@ -604,6 +604,20 @@ def test_the_smallest_coverage_of_changes_is_attained():
             assert held[shares[10], shares[90]] == pytest.approx(0.9251, abs=1e-4)
 
 
+def test_the_smallest_coverage_of_changes_between_two_levels_is_attained():
+    """Exact, over the counts of one of three values in both surveys."""
+    laws = [uldp.RandomizedResponse(uldp.Domain(3), epsilon) for epsilon in (5.0, 7.0)]
+    shares, counts = (0.91, 0.105), np.arange(4)
+    before, after = ([uldp.Tally(law, 3, [c, 3 - c, 0]) for c in counts] for law in laws)
+    changes = [[inference.difference(t, u) for u in after] for t in before]
+    held = [[c.low[0] <= shares[1] - shares[0] <= c.high[0] for c in row] for row in changes]
+    chances = [
+        stats.binom.pmf(counts, 3, law.decoder.false_support[0] + law.decoder.gain[0] * share)
+        for law, share in zip(laws, shares, strict=True)
+    ]
+    assert chances[0] @ np.array(held) @ chances[1] == pytest.approx(0.92024, abs=1e-5)
+
+
 def test_the_smallest_coverage_of_adjusted_changes_is_attained():
     """Exact, over all counts of two bits in both surveys."""
     mechanism, n = uldp.Rappor(uldp.Domain(2), 12.0), 5

@@ -135,9 +135,9 @@ def difference(
 
     That has no guarantee. By enumeration of pairs of binomial counts (all shares in steps of 1%,
     scales from 1/20 to 20 times each other) and of small surveys (three values, ε from 0.1 to 8) at
-    least 92% of 95% intervals hold the change from three reports in each survey on. Fewest, 92.26%,
-    hold that of a single value under RAPPOR and uRAP, from 5 reports each with large ε, from 7.5%
-    to 95%; under RR it is 92.51%. With two reports in one survey it is 96% or more.
+    least 92% of 95% intervals hold the change from three reports in each survey on. Fewest, 92.02%,
+    hold that of a single value from 91% to 10.5% under RR with ε = 5 and then ε = 7, of three
+    values and from three reports each. With two reports in one survey it is 96% or more.
 
     Parameters
     ----------
