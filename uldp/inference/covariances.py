@@ -115,8 +115,9 @@ def standard_errors(tally: Tally, method: str = "adjusted") -> NDArray[np.float6
     Returns
     -------
     (k,) ndarray
-        It is nan where the reports are all alike, as where none reveals a value: that this estimate
-        of its variance is 0 does not make the share sure.
+        It is nan where this estimate of the variance is 0, as where none reveals a value: that does
+        not make the share sure. Under RR and uRR this is so where the reports are all alike; not
+        always under block designs with sets of several values, uHR, and RAPPOR and uRAP, adjusted.
     """
     return errors_of(Part.of(tally, method))
 
