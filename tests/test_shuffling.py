@@ -208,9 +208,8 @@ def test_the_law_of_the_difference_and_what_the_rest_is_given_it(name):
     mechanism = MECHANISMS[name](SIX, 0.9)
     for n in (1, 2, 9, 40):
         shuffled = Shuffled(mechanism, n)
-        chances, of_first, of_second = shuffled._states
-        difference = np.rint((of_first - of_second) / shuffled._u).astype(int)
-        rest, law = of_first + of_second, shuffled._differences
+        chances, difference, of_second = shuffled._states
+        rest, law = 2 * of_second + shuffled._u * difference, shuffled._differences
         assert law.values.tolist() == list(range(1, n + 1))
         for d, chance, mean, variance in zip(*law, strict=True):
             here = np.where(difference == d, chances, 0)
@@ -250,9 +249,10 @@ def test_what_the_rest_hardly_ever_falls_below(epsilon):
         reach = 80 - shuffled._least_totals
         exponents = reach**2 / (2 * 40 * (b @ (ratios - 2) ** 2) + 4 * reach / 3)
         np.testing.assert_allclose(exponents, shuffling.EXPONENTS, rtol=1e-9)
-        chances, of_first, of_second = shuffled._states
+        chances, difference, of_second = shuffled._states
+        rest = 2 * of_second + shuffled._u * difference
         for least, exponent in zip(shuffled._least_totals, shuffling.EXPONENTS, strict=True):
-            assert chances @ (of_first + of_second < least) <= math.exp(-exponent)
+            assert chances @ (rest < least) <= math.exp(-exponent)
 
 
 def test_logarithms_of_factorials_are_as_right_as_the_rounding_of_bounds_supposes():
@@ -268,6 +268,16 @@ def test_one_report_has_the_level_of_the_mechanism():
         assert one.exact_level(1e-14) == pytest.approx(1.0, rel=1e-9)
         assert one.exact_delta(1.0) == pytest.approx(0, abs=1e-15)
         assert one.delta(1.0) == one.delta(7) == (0.0, 0.0)
+
+
+def test_a_tiny_epsilon_keeps_its_digits_and_a_large_one_no_more_than_1():
+    domain = uldp.Domain(3, sensitive=[0, 1])
+    for kind in (uldp.UtilityOptimizedRR, uldp.UtilityOptimizedRappor):
+        tiny = uldp.beyond.Shuffled(kind(domain, 1e-9), 1)
+        lower, upper = tiny.delta(0.0)
+        assert lower <= tiny.exact_delta(0.0) <= upper
+        large = uldp.beyond.Shuffled(kind(domain, 30.0), 1)
+        assert large.delta(0.0).upper <= 1
 
 
 def test_swapped_answers_cannot_be_told_apart_at_a_large_delta():

@@ -182,8 +182,9 @@ class Shuffled:
             If there are more than 2^20 histograms.
         """
         checked = checks.nonnegative(level, "level")
-        chances, of_first, of_second = self._states
-        excess = np.maximum(of_first - np.exp(checked) * of_second, 0)
+        chances, differences, of_second = self._states
+        # In D, since ε may be so small that the sums for x and x' are nearly equal.
+        excess = np.maximum(self._u * differences - np.expm1(checked) * of_second, 0)
         return float(chances @ excess) / self.n
 
     def exact_level(self, delta: float) -> float:
@@ -237,7 +238,7 @@ class Shuffled:
         from_here_on = np.append(np.cumsum((law.chances * above)[::-1])[::-1], 0.0)
         first = np.searchsorted(push, 0.5 * w * self._least_totals * (1 - slack))
         missed = u * (np.exp(-EXPONENTS) + 3 * np.exp(-EXPONENT))
-        return float((from_here_on[first] / self.n + missed).min()) * (1 + 2 * slack)
+        return min(float((from_here_on[first] / self.n + missed).min()) * (1 + 2 * slack), 1.0)
 
     @cached_property
     def _least_totals(self) -> Array:
@@ -316,7 +317,7 @@ class Shuffled:
 
     @cached_property
     def _states(self) -> tuple[Array, Array, Array]:
-        """The chance of each histogram of kinds, and what Σ Q(y_i|x)/b(y_i) is for x and for x'."""
+        """The chance of each histogram of kinds, its D, and its Σ Q(y_i|x')/b(y_i)."""
         n = self.n
         kinds = self._kinds
         u = self._u
@@ -340,17 +341,17 @@ class Shuffled:
         # `left`. In the end all that are left are revealed values.
         left = np.array([n])
         log = np.array([lgamma(n + 1)])
-        of_first = np.zeros(1)
+        differences = np.zeros(1)
         of_second = np.zeros(1)
         for chance, first, second in protected:
             parent = np.repeat(np.arange(left.size), left + 1)
             times = np.arange(parent.size) - np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
             left = left[parent] - times
             log = log[parent] + times * np.log(chance) - gammaln(times + 1.0)
-            of_first = of_first[parent] + times * (1 + u * first)
+            differences = differences[parent] + times * (first - second)
             of_second = of_second[parent] + times * (1 + u * second)
         log = log + left * np.log(kinds.revealed) - gammaln(left + 1.0)
-        return np.exp(log), of_first, of_second
+        return np.exp(log), differences, of_second
 
     def _bisect(self, too_small: Callable[[float], bool]) -> tuple[float, float]:
         """Return levels close together, of which the first is too small, or 0, the other not."""
