@@ -184,9 +184,15 @@ const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, num
 const decoders = { uBD: blockDecoder, uHR: hadamardDecoder };
 const decoderOf = (question) => (decoders[question.mechanism] ?? supportDecoder)(question);
 
-/** Standard errors from unbiased variances, or where they are below 0 from the projection. */
-function errorsFrom(decoder, estimate, n) {
-  const unbiased = decoder.variances(estimate);
+/**
+ * Standard errors from unbiased variances, or where they are below 0 from the projection.
+ *
+ * Squares of reports are taken at a point, an unbiased estimate.
+ */
+function errorsFrom(decoder, estimate, n, point = estimate) {
+  const unbiased = decoder
+    .variances(point)
+    .map((v, x) => v + (point[x] - estimate[x]) * (point[x] + estimate[x]));
   const atNearest = decoder.variances(projected(estimate));
   const most = largest(unbiased.map((v, x) => Math.abs(v + estimate[x] ** 2)));
   return unbiased.map((v, x) =>
@@ -322,7 +328,12 @@ function hadamardDecoder(question) {
       others.forEach((x, j) => (sums[x] = counts[columns + j]));
       return sums.map((sum) => sum / (n * told));
     },
-    standardErrors: (rows, n) => errorsFrom(decoder, decoder.estimate(rows, n), n),
+    standardErrors(rows, n) {
+      const estimate = decoder.estimate(rows, n);
+      const point = [...estimate];
+      for (const x of sensitive) point[x] += (1 - total(estimate)) / sensitive.length;
+      return errorsFrom(decoder, estimate, n, point);
+    },
     variances(p) {
       const sent = total(sensitive.map((x) => p[x])) + hidden * total(others.map((x) => p[x]));
       const found = p.map((entry) => entry / told - entry ** 2);

@@ -129,7 +129,8 @@ def errors_of(part: Part) -> NDArray[np.float64]:
     if isinstance(decoder, SupportDecoder):
         unbiased = decoder.variances_of_counts(tally.counts, n)
     else:
-        unbiased = decoder.variances(part.point) + part.point**2 - estimate**2
+        point = part.point
+        unbiased = decoder.variances(point) + (point - estimate) * (point + estimate)
     at_projection = np.maximum(decoder.variances(projected(estimate)), 0)
     low, high = decoder.ranges().T
     scale = (high - low) ** 2
