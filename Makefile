@@ -38,9 +38,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
 
+# The largest notebooks first, so that no long one runs alone at the end.
 book: $(INSTALLED) ## Run every notebook, side by side, and build the book
 	rm -rf $(CACHE) && mkdir -p $(CACHE)
-	JUPYTERCACHE=$(CACHE) $(BIN)/jcache notebook add notebooks/*.ipynb
+	JUPYTERCACHE=$(CACHE) $(BIN)/jcache notebook add $$(ls -S notebooks/*.ipynb)
 	JUPYTERCACHE=$(CACHE) $(BIN)/jcache project execute --executor local-parallel --timeout 120
 	$(call CONFIGURE,cache) > _build/cache.yml
 	$(BUILD_BOOK) --config _build/cache.yml

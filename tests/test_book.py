@@ -294,7 +294,7 @@ def test_make_writes_in_its_folder_alone(tmp_path: Path, folder: str, refused: b
         (clone / name).mkdir(parents=True)
     for name in ("Makefile", "_config.yml", "requirements.txt", "constraints.txt"):
         shutil.copyfile(ROOT / name, clone / name)
-    for name in ("pyproject.toml", "CITATION.cff", ".venv/installed"):
+    for name in ("pyproject.toml", "CITATION.cff", ".venv/installed", "notebooks/one.ipynb"):
         (clone / name).touch()
     for tool in (python, *(clone / ".venv" / "bin" / name for name in ("jcache", "jupyter-book"))):
         tool.write_text(TOOL, encoding="utf-8")
