@@ -50,8 +50,9 @@ class EstimateTable(Result):
         the function that made the table says how often they hold their shares.
     estimate, standard_error, low, high : (k,) ndarray
         The estimate, its standard error, and the ends of its interval. There is no standard error
-        (nan) from a single report, nor from reports that are all alike: a value that none reveals
-        has at most the share `high`, and so it is printed. A biased estimate has no ends, either.
+        (nan) from a single report, nor where its variance is estimated as 0: a value that none
+        reveals has at most the share `high`, and so it is printed. A biased estimate has no ends,
+        either.
     remarks : tuple of str
         What a reader must know about the rows.
     called : str
