@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 SHARED = (FOLDER / "helpers.py").read_text(encoding="utf-8")
 CODE = {
     path.stem: "\n".join(
-        cell.source.removeprefix("%%writefile server.py\n")
+        re.sub(r"^%%writefile .*\n", "", cell.source)
         for cell in nbformat.read(path, as_version=4).cells
         if cell.cell_type == "code"
     )

@@ -1045,11 +1045,23 @@ def test_the_pages_are_accessible_and_fit_a_phone(browser, service, scheme, widt
 # --- with the server of the book -----------------------------------------------------------------
 
 
+def sources() -> dict[str, str]:
+    """The cells of "Your survey in an hour" by their ids."""
+    book = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
+    return {cell["id"]: "".join(cell["source"]) for cell in book["cells"]}
+
+
 def source_of(cell_id: str) -> str:
-    """A cell of "Your survey in an hour"."""
-    cells = json.loads((ROOT / "notebooks" / "your_survey.ipynb").read_text(encoding="utf-8"))
-    (source,) = ("".join(cell["source"]) for cell in cells["cells"] if cell["id"] == cell_id)
-    return source
+    return sources()[cell_id]
+
+
+def server_of_the_book() -> str:
+    """The pieces of server.py, one behind the other."""
+    pieces = [one.partition("\n") for one in sources().values() if one.startswith("%%writefile ")]
+    first, *others = (line for line, _, _ in pieces)
+    assert first == "%%writefile server.py"
+    assert set(others) == {"%%writefile -a server.py"}
+    return "".join(f"{program}\n" for _, _, program in pieces)
 
 
 WARM = """
@@ -1070,9 +1082,7 @@ class Recipe:
     """The server of "Your survey in an hour", as its page has it, in a folder of its own."""
 
     def __init__(self, folder: Path, survey: Survey, tokens: dict[str, str]) -> None:
-        first, _, program = source_of("ys-server").partition("\n")
-        assert first == "%%writefile server.py"
-        (folder / "server.py").write_text(program, encoding="utf-8")
+        (folder / "server.py").write_text(server_of_the_book(), encoding="utf-8")
         shutil.copytree(CLIENT, folder / "page")
         (folder / "page" / "survey.json").write_bytes(survey.to_json().encode())
         lines = [f"{token} {region}\n" for token, region in tokens.items()]
@@ -1376,7 +1386,8 @@ def test_what_the_book_shows_runs_as_it_stands(tmp_path, monkeypatch):
                 assert command_line.main([*itertools.chain(*words)]) == 0
         elif source.startswith("%%writefile "):
             first, _, rest = source.partition("\n")
-            Path(first.split()[1]).write_text(rest, encoding="utf-8")
+            with Path("server.py").open("a" if " -a " in first else "w", encoding="utf-8") as file:
+                file.write(f"{rest}\n")
         elif "hide-input" not in tags:
             exec(compile(source, cell["id"], "exec"), shown)
         else:
