@@ -65,9 +65,9 @@ def covariance(tally: Tally, method: str = "adjusted") -> NDArray[np.float64]:
 
     It is (M - p̂ p̂ᵀ)/(n - 1), for every mechanism, if the n users were drawn independently; for a
     population that is asked as a whole it is too large, since it counts the draw as well. M is
-    taken at p̂, under uHR at the adjusted estimate. For the empirical estimate it is -p̂(x)
-    p̂(z)/(n - 1) off the diagonal under RAPPOR and uRAP, -m̂(x) m̂(z)/ ((n - 1) g(x) g(z)) under RR
-    and uRR, and m̂(1 - m̂)/((n - 1) g²) on it under all four.
+    taken at p̂, under uHR at the adjusted estimate. For the empirical estimate it is
+    -p̂(x) p̂(z)/(n - 1) off the diagonal under RAPPOR and uRAP, -m̂(x) m̂(z)/((n - 1) g(x) g(z))
+    under RR and uRR, and m̂(1 - m̂)/((n - 1) g²) on it under all four.
 
     Unbiased does not mean positive semidefinite: at small n a weighted sum can have a negative
     variance under it. `total` says what it does then.
