@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,23 @@ class Decoder(Frozen, ABC):
     @abstractmethod
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
         """Return an interval for each p(x), shape (k, 2), that may miss it with chance `missed`."""
+
+    is_entrywise: ClassVar[bool] = False
+    """Whether the variance of each entry hangs on p(x) alone, at every p."""
+
+    def unbiased_variances(
+        self, counts: NDArray[np.int64], n: int, point: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return M(x, x) - p̂(x)², with M at a point, for the estimate p̂ from n counts.
+
+        Over n - 1 they are unbiased for the variances of p̂, if the point is unbiased for p.
+        """
+        estimate = self.estimate(counts, n)
+        return self.variances(point) + (point - estimate) * (point + estimate)
+
+    def said(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return D_y · w, less a number, by the value that y names, if every report names one."""
+        return None
 
     def reported(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
         """Return which values the counts of n reports say anything about, shape (k,)."""
@@ -175,6 +192,7 @@ class SupportDecoder(Decoder):
     not_false_support: NDArray[np.float64]
     gain: NDArray[np.float64]
     names_one: bool
+    is_entrywise = True
 
     def __post_init__(self) -> None:
         lock_arrays(self)
@@ -203,9 +221,15 @@ class SupportDecoder(Decoder):
         supported, not_supported = self._probabilities(p)
         return supported * not_supported / self.gain**2
 
-    def variances_of_counts(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-        """Return the variances at the estimate of n counts, m̂(1 - m̂) / gain²; none is negative."""
+    def unbiased_variances(
+        self, counts: NDArray[np.int64], n: int, point: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return m̂(1 - m̂) / gain², those at the estimate; none is negative."""
         return counts / n * ((n - counts) / n) / self.gain**2
+
+    def said(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return w / gain, if a report names one value."""
+        return weights / self.gain if self.names_one else None
 
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
         """Return the images of the exact intervals of the counts."""

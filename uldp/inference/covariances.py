@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uldp._numerics import checks
-from uldp.decoders import ROUNDING, Decoder, SupportDecoder
+from uldp.decoders import ROUNDING, Decoder
 from uldp.tallies import Tally, linear, projected
 
 __all__ = ["Part", "covariance", "standard_errors"]
@@ -55,9 +55,7 @@ class Part(NamedTuple):
     @property
     def point(self) -> NDArray[np.float64]:
         """The estimate that M is taken at."""
-        if isinstance(self.decoder, SupportDecoder):
-            return self.estimate
-        return linear(self.tally, "adjusted")
+        return self.estimate if self.decoder.is_entrywise else linear(self.tally, "adjusted")
 
 
 def covariance(tally: Tally, method: str = "adjusted") -> NDArray[np.float64]:
@@ -126,11 +124,7 @@ def errors_of(part: Part) -> NDArray[np.float64]:
     """Return the standard errors of a part."""
     tally, decoder, estimate, _ = part
     n = tally.n
-    if isinstance(decoder, SupportDecoder):
-        unbiased = decoder.variances_of_counts(tally.counts, n)
-    else:
-        point = part.point
-        unbiased = decoder.variances(point) + (point - estimate) * (point + estimate)
+    unbiased = decoder.unbiased_variances(tally.counts, n, part.point)
     at_projection = np.maximum(decoder.variances(projected(estimate)), 0)
     low, high = decoder.ranges().T
     scale = (high - low) ** 2
@@ -147,8 +141,9 @@ def known(errors: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.floa
 def total_variance(part: Part, weights: NDArray[np.float64]) -> float:
     """Return the variance of Σ w(x) p̂(x), in O(k): unbiased, or at the projection if negative."""
     tally, decoder, estimate, _ = part
-    if isinstance(decoder, SupportDecoder) and decoder.names_one:
-        return _sample_variance(weights / decoder.gain, tally) / (tally.n - 1)
+    said = decoder.said(weights)
+    if said is not None:
+        return _sample_variance(said, tally) / (tally.n - 1)
     unbiased = _quadratic(decoder, part.point, estimate, weights)
     # A weight of what is estimated at 0 adds nothing, and no rounding.
     low, high = decoder.range_of_total(np.where(estimate != 0, weights, 0))
