@@ -43,12 +43,25 @@ NAMES = {"empirical": "emp", "threshold": "emp+thr", "em": "EM"}
 NAMES |= dict(zip(KNOWLEDGE, ("(I)", "(II)", "(III)"), strict=True))
 """What tables call estimators and cases of knowledge, and what the paper does."""
 
+CALLED = {
+    "manhattan": "check-ins",
+    "em": "EM",
+    "mle": "maximum likelihood",
+    "norm_sub": "Norm-Sub",
+}
+"""What tables call data and estimators, and what the text does."""
+
 TEN, CLOSE = 10.0, 1.1
 AT_POINT = ["data", "epsilon", "estimator"]
 AT_SIZE = ["data", "epsilon", "estimator", "sensitive"]
 AT_ATTRIBUTES = ["k", "epsilon", "estimator"]
 AT_CASE = ["mechanism", "epsilon", "estimator"]
 THR_BY_EM = [("threshold", "em")]
+
+
+def called(name: str) -> str:
+    """Return the text's word for a name in the tables."""
+    return CALLED.get(name, name)
 
 
 class Claim(NamedTuple):
