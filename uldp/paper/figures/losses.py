@@ -141,7 +141,7 @@ def losses_by_estimator(
 ) -> NDArray[Any]:
     """Draw mean losses of estimators in rows, a panel for each mechanism, on a logarithmic axis.
 
-    Losses at one ε, of up to three, have one shade, from light to dark; the least has a large dot.
+    Losses at one ε, of up to three, have one mark and one shade; the mark of the least is large.
 
     Parameters
     ----------
@@ -158,9 +158,9 @@ def losses_by_estimator(
     for ax, (title, given) in zip(axes, panels.items(), strict=True):
         # The means and their errors have a row for each estimator and a column for each ε.
         epsilons, means, errors = (np.array(part) for part in zip(*given.values(), strict=True))
-        shades = style.SHADES[-means.shape[1] :]
-        for shade, column, error in zip(shades, means.T, errors.T, strict=True):
-            _draw_rows(ax, column, error, highest, shade)
+        marks = _marks(means.shape[1])
+        for mark, column, error in zip(marks.values(), means.T, errors.T, strict=True):
+            _draw_rows(ax, column, error, highest, mark)
         for row, beyond in enumerate(means):
             if words := ", ".join(f"{100 * mean:,.0f}%" for mean in beyond if mean > highest):
                 place: Look = {
@@ -184,18 +184,32 @@ def losses_by_estimator(
     style.number_axes(axes, "x", "x")
     style.name_axes(axes, "share estimated wrongly", "")
     words = ", ".join(f"{epsilon:.2g}" for epsilon in epsilons[0])
-    style.note(axes, f"light to dark: ε = {words} · large dot: the least")
+    style.note(axes, f"{', '.join(marks)}: ε = {words} · large: the least")
     return axes
 
 
+def _marks(number: int) -> dict[str, Look]:
+    """Return marks that differ in form and shade, by what they are called."""
+    shapes: dict[str, Look] = {
+        "rings": {"marker": "o", "markerfacecolor": "white", "markeredgewidth": 1.2},
+        "squares": {"marker": "s"},
+        "dots": {"marker": "o"},
+    }
+    shaded = list(zip(shapes.items(), style.SHADES, strict=True))
+    return {
+        name: shape | {"color": shade, "linestyle": ""} for (name, shape), shade in shaded[-number:]
+    }
+
+
 def _draw_rows(
-    ax: Axes, means: NDArray[Any], errors: NDArray[Any], highest: float, shade: str
+    ax: Axes, means: NDArray[Any], errors: NDArray[Any], highest: float, mark: Look
 ) -> None:
     """Draw the losses of estimators at one ε, in rows; an arrow is beyond the axis."""
     rows = np.arange(means.size)
+    shade = mark["color"]
     within = means < highest
     ax.hlines(rows[within], *(means + 2 * np.outer((-1, 1), errors))[:, within], color=shade)
-    ax.plot(means[within], rows[within], **style.DOTS, color=shade)
-    ax.plot(means.min(), means.argmin(), "o", color=shade, markersize=9)
+    ax.plot(means[within], rows[within], **mark)
+    ax.plot(means.min(), means.argmin(), markersize=9, **mark)
     for row in rows[~within]:
         ax.plot(highest, row, ">", color=shade, clip_on=False)
