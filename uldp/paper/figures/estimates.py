@@ -195,7 +195,14 @@ def maps(
         below: Look = {"transform": ax.transAxes, "va": "top", "weight": "bold"}
         style.write(ax, (0.5, -0.03), (words or {}).get(title, ""), style.SENSITIVE, **below)
     bar = image.figure.colorbar(
-        image, ax=list(axes), location="bottom", shrink=0.7, aspect=45, format=style.in_percent
+        image,
+        ax=list(axes),
+        location="bottom",
+        anchor=(0, 1),  # at the left, as the maps
+        panchor="W",
+        shrink=0.7,
+        aspect=45,
+        format=style.in_percent,
     )
     bar.set_label(label)
     bar.outline.set_visible(False)
