@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from sympy.printing.latex import LatexPrinter
 from tabulate import tabulate
 
-import uldp
-
 FROM_TALLIES = ("empirical", "threshold", "norm_sub")
 """The estimates that chapters compare with a forecast: the paper's, and two from its tally."""
 
@@ -82,22 +80,6 @@ def typeset(results: Mapping[str, object], positive: Sequence[Any] = ()) -> Math
     return Math(r"\begin{aligned}" + r" \\[6pt] ".join(lines) + r"\end{aligned}")
 
 
-def random_domain(
-    rng: np.random.Generator,
-    largest_k: int,
-    largest_s: int | None = None,
-    nonsensitive: int = 0,
-) -> uldp.Domain:
-    """Draw a domain of 2 to `largest_k` values, of which a random subset is sensitive.
-
-    At least one value and at most `largest_s` are sensitive, and at least `nonsensitive` are not.
-    """
-    k = int(rng.integers(2, largest_k + 1))
-    most = min(k - nonsensitive, largest_s or k)
-    s = int(rng.integers(1, most + 1))
-    return uldp.Domain(k, sensitive=rng.permutation(k)[:s])
-
-
 def uniform_within(s: int, nu: int, mass: float) -> NDArray[Any]:
     """Return the distribution of this mass on X_S that is uniform within X_S and within X_N."""
     return np.append(np.full(s, mass / s), np.full(nu, (1 - mass) / nu))
@@ -115,14 +97,6 @@ def visits(grid: Any, reach: float) -> NDArray[Any]:
     weights = (grid.counts - grid.home - grid.office) * np.exp(-distance / reach)
     elsewhere: NDArray[Any] = weights / weights.sum(axis=1, keepdims=True)
     return 0.3 * np.eye(k) + 0.7 * elsewhere
-
-
-def fisher_information(Q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
-    """Return the Fisher information of a report at p, in orthonormal directions that sum to 0."""
-    basis = np.linalg.svd(np.ones((1, p.size)))[2][1:].T
-    slopes = basis.T @ Q
-    information: NDArray[Any] = (slopes / (p @ Q)) @ slopes.T
-    return information
 
 
 def exact(rows: Iterable[Iterable[Any]]) -> np.ndarray[Any, Any]:
