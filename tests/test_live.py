@@ -1212,7 +1212,7 @@ def test_the_picture_of_halves_shows_the_same_numbers(opened: Any) -> None:
     found = show(tab, "halves", epsilon=0.1)[0]["found"]
     unit = found["no privacy"][0]
     compared = 0
-    for label, independent, _, once, _ in stored("finite_populations", "experiments-09b"):
+    for label, independent, once in stored("finite_populations", "experiments-09b"):
         name, _, level = label.replace("&nbsp;", " ").partition(", ε = ")
         if level in ("", "0.1"):
             for text, value in zip((independent, once), found[name], strict=True):
