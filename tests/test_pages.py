@@ -69,6 +69,12 @@ CUT_ON_PAPER = """
 }
 """
 
+SCROLLING_TABLES = """
+() => [...document.querySelectorAll(".pst-scrollable-table-container")]
+  .filter((e) => e.scrollWidth > e.clientWidth)
+  .map((e) => e.textContent.trim().slice(0, 60))
+"""
+
 SHAPE = """
 () => {
   const below = (e) => Math.round(e.getBoundingClientRect().top + scrollY);
@@ -407,6 +413,40 @@ def test_nothing_is_wider_than_a_small_phone(loaded: tuple[Page, list[str]]) -> 
     tab.set_viewport_size({"width": NARROWEST, "height": 900})
     assert tab.evaluate("document.documentElement.scrollWidth") == NARROWEST
     assert not tab.evaluate(DEFECTS)["wider than the page"]
+    if "/api/" in tab.url:
+        assert not tab.evaluate(SCROLLING_TABLES)
+
+
+INTEGER_ENDS = """
+() => [...document.querySelectorAll(".cell_output table")].flatMap((table) => {
+  const rows = [...table.tBodies[0].rows]
+  const isNumber = (cell) => /^[-\\d][\\d,]*([.]\\d+)?$/.test(cell.textContent.trim());
+  const end = (cell) => {
+    const range = document.createRange();
+    const text = cell.textContent;
+    const point = text.indexOf(".");
+    range.setStart(cell.firstChild, 0);
+    range.setEnd(cell.firstChild, point < 0 ? text.trimEnd().length : point);
+    return Math.round(range.getBoundingClientRect().right);
+  };
+  return [...rows[0].cells]
+    .map((_, column) => rows.map((row) => row.cells[column]))
+    .filter((cells) => cells.every(isNumber))
+    .map((cells) => [...new Set(cells.map(end))]);
+})
+"""
+
+
+def test_numbers_of_a_column_stand_point_below_point(browser: Browser, address: str) -> None:
+    """Those that code writes as texts, too; pixels are rounded."""
+    tab = browser.new_page(viewport={"width": WIDTHS["desktop"], "height": 900})
+    for page in ("attributes", "block_design", "choosing"):
+        open_page(tab, f"{address}/notebooks/{page}.html")
+        tab.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+        columns = tab.evaluate(INTEGER_ENDS)
+        assert len(columns) > 5
+        assert all(max(ends) - min(ends) <= 1 for ends in columns)
+    tab.close()
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())

@@ -71,7 +71,7 @@ class Forecast:
 
 
 class Comparison(Result, dict[str, Forecast]):
-    """Forecasts by the name of the mechanism in `uldp.mechanisms.MECHANISMS`.
+    """Forecasts by the names of the mechanisms.
 
     It prints, and renders in a notebook; `to_pandas()` returns a data frame, a row for each name.
     """
