@@ -369,26 +369,31 @@ def test_refusals_are_named_by_file_and_reason(tmp_path, capsys, sent):
     assert "\x1b" not in err[1]
     assert r"\x1b[2J" in err[1]
     assert err[21] == "and 28 more such lines"
-    missing = "ends within a message: what stood behind it is missing"
+    missing = "has a message that is cut: what stood behind it is missing"
     assert err[22:43] == [*(f"{one} {missing}" for one in shown[:20]), "and 4 more such lines"]
     equal = [f"{one} equals {shown[0]}: both are counted" for one in shown[1:21]]
     assert err[43:63] == equal
     assert err[63:65] == ["and 3 more such lines", "48 messages refused in all"]
 
 
-def test_a_file_that_ends_within_a_message_is_not_counted(tmp_path, capsys, sent):
-    """Nobody knows how many people it lacks; so all may be missing, and a share of 1 counts it."""
+@pytest.mark.parametrize("behind", [0, 1, 100])
+def test_a_file_that_was_cut_is_not_counted(tmp_path, capsys, sent, behind):
+    """Nobody knows how many people it lacks, also where another file is joined to it.
+
+    So all may be missing, and a share of 1 counts it.
+    """
     whole = b"".join(sent["mood"])
+    long = len(sent["mood"][0])
     (tmp_path / "whole").write_bytes(whole)
-    for end in (len(whole) - 1, len(whole) // 2 + 1, 3 * len(sent["mood"][0]) + 60):
-        (tmp_path / "cut").write_bytes(whole[:end])
+    for end in (len(whole) - 1, len(whole) // 2 + 1, 3 * long + 1, 3 * long + 48):
+        (tmp_path / "cut").write_bytes(whole[:end] + whole[: behind * long])
         files = tmp_path / "survey.json", tmp_path / "whole", tmp_path / "cut"
         err = refusal(capsys, "--most-refused", 0.99, *files)
-        assert f"'{tmp_path}/cut' ends within a message: what stood behind it is missing\n" in err
+        told = f"'{tmp_path}/cut' has a message that is cut: what stood behind it is missing\n"
+        assert told in err
         assert "nothing is written: a file was cut; get it whole, or" in err
         status, out, err = run(capsys, "tally", "--most-refused", 1, *files)
-        left = end // len(sent["mood"][0])
-        assert (status, Tallies.from_json(out)["mood"].n) == (0, 200 + left)
+        assert (status, Tallies.from_json(out)["mood"].n) == (0, 200 + end // long + behind)
     (tmp_path / "cut").write_bytes(sent["mood"][0][:60])  # the file of one message lacks one
     assert run(capsys, "tally", *files)[0] == 0
 

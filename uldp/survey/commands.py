@@ -67,7 +67,9 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         "JSON. Refused messages are counted by file and reason, on the error output. Options stand "
         "before the survey; a file whose name begins with a minus is given as ./-name. The exit "
         "status is 1, and nothing is written, if no report is accepted, too many messages are "
-        "refused, or a file ends within a message.",
+        "refused, or a file of several messages has one that is cut, at its end or, if files were "
+        "joined, before it. No message tells whose it is: a day whose file is counted twice counts "
+        "twice, and nothing shows it.",
         "uldp tally --out tallies.json survey.json north.bin south.bin.gz",
         "cat north.bin | uldp tally survey.json - > tallies.json",
     )
@@ -96,8 +98,8 @@ def add_survey_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
         "add",
         "add up the counts of several files",
         "Add up tallies of one survey, of different messages, and write the sums as JSON. If a "
-        "file of messages has grown, its new count takes the place of the old one. Options stand "
-        "before the files.",
+        "file of messages has grown, its new count takes the place of the old one: with both, a "
+        "day counts twice, and nothing shows it. Options stand before the files.",
         "uldp add --out sum.json north.json south.json",
     )
     add.set_defaults(run=_add)
@@ -261,7 +263,8 @@ def _tally(given: argparse.Namespace) -> int | None:
     by_digest: dict[bytes, str] = {}
     for name, file in _once(given.files):
         with _unpacked(name, file) as data:
-            pieces = wire.Pieces(wire.split(data, longest))
+            digest = sha256()
+            pieces = wire.digested(wire.split(data, longest), digest)
             reading = survey.read(pieces, given.max_reports)
         for question, tally in reading.tallies.items():
             if tally.n:
@@ -271,13 +274,13 @@ def _tally(given: argparse.Namespace) -> int | None:
         impossible += reading.impossible
         for reason, times in reading.refused.most_common():
             refusals.append(f"{name!r}: {times:,} refused: {reason}")
-        equal = by_digest.setdefault(pieces.digest.digest(), name)
-        if not pieces.number:
+        equal = by_digest.setdefault(digest.digest(), name)
+        if not reading.pieces:
             doubts.append(f"{name!r} is empty")
-        elif equal != name and pieces.number > 1:
+        elif equal != name and reading.pieces > 1:
             doubts.append(f"{name!r} equals {equal!r}: both are counted")
-        if pieces.end_is_missing:
-            cuts.append(f"{name!r} {wire.END_IS_MISSING}")
+        if reading.is_cut:
+            cuts.append(f"{name!r} {wire.IS_CUT}")
     print(f"{accepted:,} messages accepted", file=sys.stderr)
     for lines in (refusals, cuts, doubts):
         for line in lines[:MOST_NAMED]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from uldp._numerics import checks
 from uldp._numerics.results import needed
 from uldp.mechanisms import Mechanism
 from uldp.survey.surveys import Survey, Tallies, empty_tally, tally_of_possible
-from uldp.survey.wire import END_IS_MISSING, Pieces, Reason, split, wire_dtype, wire_rows
+from uldp.survey.wire import IS_CUT, Reason, digested, split, wire_dtype, wire_rows
 from uldp.tallies import Tally
 
 __all__ = ["tally_files", "write_reports"]
@@ -125,7 +125,8 @@ def tally_files(
         The tally of each question.
     dict of str to Counter
         What was left out, by the path of its file: how many messages or reports for each `Reason`,
-        or why the whole file, or that it ends within a message, so that what it lacks is unknown.
+        or why the whole file, or that it has a message that is cut, so that nobody knows what it
+        lacks.
     """
     checks.instance(survey, "survey", Survey)
     if client is not None and not hasattr(client, "scheduler_info"):
@@ -171,18 +172,16 @@ def _count(survey: Survey, name: str, max_reports: int) -> tuple[Counts, Counter
     """Return the counts of a file, what was left out, and its digest; it runs on a worker."""
     try:
         with checks.regular_file(name, "path") as file:
-            digest = file_digest(file, "sha256").digest()
-            file.seek(0)
             if name.endswith(SUFFIX):
-                return *_count_reports(survey, name), digest
-            longest = survey.longest_message(max_reports)
-            pieces = Pieces(split(file, longest))
-            reading = survey.read(pieces, max_reports)
+                return *_count_reports(survey, name), file_digest(file, "sha256").digest()
+            digest = sha256()
+            pieces = split(file, survey.longest_message(max_reports))
+            reading = survey.read(digested(pieces, digest), max_reports)
     except (OSError, ValueError, pa.ArrowException) as error:
         return {}, Counter([f"cannot be read: {error}"]), b""
     counts = {asked: (tally.n, tally.counts) for asked, tally in reading.tallies.items() if tally.n}
-    further = {Reason.IMPOSSIBLE: reading.impossible, END_IS_MISSING: int(pieces.end_is_missing)}
-    return counts, reading.refused + Counter(further), digest
+    further = {Reason.IMPOSSIBLE: reading.impossible, IS_CUT: int(reading.is_cut)}
+    return counts, reading.refused + Counter(further), digest.digest()
 
 
 def _count_reports(survey: Survey, name: str) -> tuple[Counts, Counter[Any]]:

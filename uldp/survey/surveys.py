@@ -588,6 +588,20 @@ class Reading:
     refused: Counter[Reason]
     impossible: int
 
+    @property
+    def pieces(self) -> int:
+        """How many messages were read, accepted or not."""
+        return self.messages + self.refused.total()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether one of several messages is shorter than it says, as where a file was cut.
+
+        What stood behind the cut is missing, and nobody knows how much that is; other messages may
+        follow, if files were joined.
+        """
+        return self.pieces > 1 and self.refused[Reason.TRUNCATED] > 0
+
 
 class _Box:
     """The reports to a question: those that wait, and the tally of those that were counted."""

@@ -31,7 +31,6 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator
 from enum import StrEnum
-from hashlib import sha256
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -52,7 +51,7 @@ CHECKSUM = struct.Struct("<I")
 LEAST_LENGTH = HEADER.size + CHECKSUM.size
 MOST_VERSIONS = 256
 """A message begins with ``uldp`` and one of them."""
-END_IS_MISSING = "ends within a message: what stood behind it is missing"
+IS_CUT = "has a message that is cut: what stood behind it is missing"
 BYTES_AT_ONCE = 1 << 20
 MOST_BYTES_AT_ONCE = 1 << 25
 
@@ -197,30 +196,11 @@ def split(data: bytes | BinaryIO, longest: int) -> Iterator[bytes]:
     return _split(iter(lambda: file.read(size), b""), most)
 
 
-class Pieces:
-    """What `split` finds in a file: the pieces, and what was seen of them so far."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._last = b""
-        self.number = 0
-        self.digest = sha256()
-
-    def __iter__(self) -> Iterator[bytes]:
-        for piece in self._pieces:
-            self._last = piece
-            self.number += 1
-            self.digest.update(piece)
-            yield piece
-
-    @property
-    def end_is_missing(self) -> bool:
-        """Whether a file of several messages ends within one: what it lacks is unknown."""
-        try:
-            unpack(self._last)
-        except MessageError as error:
-            return self.number > 1 and error.reason is Reason.TRUNCATED
-        return False
+def digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
+    """Yield what `split` finds in a file, and digest it."""
+    for piece in pieces:
+        digest.update(piece)
+        yield piece
 
 
 def _split(blocks: Iterator[bytes], longest: int) -> Iterator[bytes]:
