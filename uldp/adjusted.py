@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp.decoders import ROUNDING, Bernoulli, ClassDecoder, Decoder, Moments
+from uldp.decoders import ROUNDING, Bernoulli, ClassDecoder, Decoder
 
 __all__ = ["AdjustedDecoder"]
 
@@ -86,10 +86,6 @@ class AdjustedDecoder(ClassDecoder):
         """Whether every estimate sums to 1, for which it is made."""
         return True
 
-    def absolute_deviations(self, p: Array, n: int) -> Array:
-        """Refuse: an entry hangs on all counts, whose joint law has no short sum."""
-        raise ValueError("exact must be False for an adjusted estimate, got True")
-
     def as_bernoulli(self) -> Bernoulli:
         """Return the Bernoulli variables of the entries, if the values of X_S are alike."""
         if not self.is_alike:
@@ -102,7 +98,7 @@ class AdjustedDecoder(ClassDecoder):
 
         Here S and N are what a report adds to the sums of p̂ over X_S and X_N.
         """
-        inside = np.zeros(self._size)
+        inside = np.zeros(self.sensitive.size + self.nonsensitive.size)
         inside[self.sensitive] = 1
         in_S = self.base.moments_of_total(inside)
         in_N = self.base.moments_of_total(1 - inside)
@@ -115,10 +111,12 @@ class AdjustedDecoder(ClassDecoder):
         They are but for uHR with 4 values or more, unless their number is one less than a power of
         two: other rows of its matrix have products that are rows, too, or not.
         """
-        last = np.eye(1, self._size, self.sensitive[-1])[0]
-        moments = self.moments_of_total(last)
+        moments = self.moments_of_total(self._entry(self.sensitive[-1]))
         by_fellow = moments[self.sensitive[:-1]]
-        apart = self._spread + (float(np.ptp(by_fellow)) if by_fellow.size else 0.0)
+        # By how much E[U² | x]/s² differs within X_S.
+        ones = np.ones(moments.size)
+        of_sum = self.base.moments_of_total(ones)[self.sensitive] / self.sensitive.size**2
+        apart = np.ptp(of_sum) + (np.ptp(by_fellow) if by_fellow.size else 0.0)
         return bool(apart <= ROUNDING * moments.max())
 
     def alike(self) -> list[NDArray[np.intp]]:
@@ -126,56 +124,6 @@ class AdjustedDecoder(ClassDecoder):
         classes = super().alike()
         return classes if self.is_alike else [*self.sensitive[:, None], *classes[1:]]
 
-    @property
-    def null_variances(self) -> Array:
-        """For each x the largest E[D̃_x² | z] of the other values z."""
-        return self._squares_of_entries[1]
-
-    @property
-    def own_squares(self) -> Array:
-        """E[D̃_x² | x] for each x."""
-        return self._squares_of_entries[0]
-
-    @cached_property
-    def _squares_of_entries(self) -> tuple[Array, Array]:
-        """Their mean squares by the holder of x, and the largest by another, each of shape (k,)."""
-        own, others = np.empty((2, self._size))
-        for members in self.alike():
-            x = members[0]
-            moments = self.moments_of_total(np.eye(1, self._size, x)[0])
-            own[members] = moments[x]
-            others[members] = np.delete(moments, x).max(initial=0)
-        return own, others
-
-    @cached_property
-    def _spread(self) -> float:
-        """By how much E[U² | x]/s² differs within X_S."""
-        squares = self.base.moments_of_total(np.ones(self._size))[self.sensitive]
-        return float(np.ptp(squares)) / squares.size**2
-
     def _parts(self, weights: Array) -> tuple[float, Array]:
         c = float(weights[self.sensitive].mean())
         return c, weights - c
-
-    def _moments(self, sensitive: bool) -> Moments:
-        """Return them for a class whose values are alike, and for others an upper bound.
-
-        E[D̃_x² | z] is least where the rows of x and z have a product that is a row; if some pairs
-        have none, the last has one with such a fellow. Else it differs by E[U² | z]/s² alone.
-        """
-        members, foreign = self.sensitive, self.nonsensitive
-        if not sensitive:
-            members, foreign = foreign, members
-        if not members.size:
-            return Moments(0.0, 0.0, 0.0)
-        x = members[-1]
-        moments = self.moments_of_total(np.eye(1, self._size, x)[0])
-        own = moments[x]
-        by_foreign = moments[foreign].max(initial=0)
-        by_fellow = moments[members[:-1]].max(initial=0)
-        if members.size == 1:
-            by_fellow = by_foreign
-        if not foreign.size:
-            by_foreign = by_fellow
-        spread = self._spread if sensitive else 0.0
-        return Moments(own + spread, by_fellow + spread, by_foreign)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -148,9 +148,15 @@ class Decoder(Frozen, ABC):
     def own_squares(self) -> NDArray[np.float64]:
         """For each x the mean of D_yx² over the reports y of a user who holds x, shape (k,)."""
 
-    @abstractmethod
     def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-        """Return E|p̂(x) - p(x)| for n users, shape (k,), at a distribution p."""
+        """Return E|p̂(x) - p(x)| for n users, shape (k,), at a distribution p.
+
+        An entry that hangs on several counts is refused: their joint law has no short sum.
+        """
+        raise ValueError(
+            "exact must be False where an entry hangs on several counts: the exact loss is had of "
+            "the empirical estimate under RR, uRR, RAPPOR and uRAP, got True"
+        )
 
     @abstractmethod
     def as_bernoulli(self) -> Bernoulli:
@@ -326,7 +332,8 @@ class Moments(NamedTuple):
     Attributes
     ----------
     own, fellow, foreign : float
-        A user who holds x, another value of the class of x, or a value of the other class.
+        A user who holds x, another value of the class of x, or a value of the other class; the
+        largest of those where they differ. Without fellows, `fellow` is `foreign`.
     """
 
     own: float
@@ -338,7 +345,7 @@ class Moments(NamedTuple):
 class ClassDecoder(Decoder):
     """A decoder of which E D_yx² hangs on the classes of x and of the value behind y alone.
 
-    An `AdjustedDecoder` need not be so: then `_moments` are upper bounds.
+    An `AdjustedDecoder` need not be so.
 
     Attributes
     ----------
@@ -352,53 +359,57 @@ class ClassDecoder(Decoder):
     def __post_init__(self) -> None:
         lock_arrays(self)
 
-    @abstractmethod
-    def _moments(self, sensitive: bool) -> Moments:
-        """Return the mean squares of an entry in X_S, or of one in X_N."""
-
-    @property
-    def _size(self) -> int:
-        return self.sensitive.size + self.nonsensitive.size
-
-    def _squares_by_class(self) -> Iterator[tuple[bool, NDArray[np.intp], Moments]]:
-        """Yield whether a class is X_S, its values, and its mean squares, unless it is empty."""
-        for sensitive, members in ((True, self.sensitive), (False, self.nonsensitive)):
-            if members.size:
-                yield sensitive, members, self._moments(sensitive)
-
     def alike(self) -> list[NDArray[np.intp]]:
         """Return the values in groups, in each of which the entries take the same numbers."""
         return [members for members in (self.sensitive, self.nonsensitive) if members.size]
 
+    def _entry(self, x: int) -> NDArray[np.float64]:
+        """Return the weights w for which D_y · w is D_yx."""
+        entry: NDArray[np.float64] = np.eye(1, self.sensitive.size + self.nonsensitive.size, x)[0]
+        return entry
+
+    @cached_property
+    def _moments(self) -> list[tuple[NDArray[np.intp], Moments]]:
+        """Each group, and the mean squares of its entries."""
+        found = []
+        for members in self.alike():
+            x = members[0]
+            squares = self.moments_of_total(self._entry(x))
+            own_class, other_class = self.sensitive, self.nonsensitive
+            if x not in own_class:
+                own_class, other_class = other_class, own_class
+            foreign = squares[other_class].max(initial=0)
+            fellow = squares[own_class[own_class != x]].max() if own_class.size > 1 else foreign
+            found.append((members, Moments(squares[x], fellow, foreign)))
+        return found
+
     def ranges(self) -> NDArray[np.float64]:
         """Return the range of each entry."""
-        ends = np.empty((self._size, 2))
+        ends = np.empty((self.sensitive.size + self.nonsensitive.size, 2))
         for members in self.alike():
-            ends[members] = self.range_of_total(np.eye(1, len(ends), members[0])[0])
+            ends[members] = self.range_of_total(self._entry(members[0]))
         return ends
 
     @property
     def null_variances(self) -> NDArray[np.float64]:
         """For each x the larger of the variances with all of p in X_S and with all of it in X_N."""
-        variances = np.empty(self._size)
-        for _, members, moments in self._squares_by_class():
-            with_fellow = moments.fellow if members.size > 1 else 0.0
-            with_foreign = moments.foreign if members.size < variances.size else 0.0
-            variances[members] = max(with_fellow, with_foreign)
+        variances = np.empty(self.sensitive.size + self.nonsensitive.size)
+        for members, moments in self._moments:
+            variances[members] = max(moments.fellow, moments.foreign)
         return variances
 
     @property
     def own_squares(self) -> NDArray[np.float64]:
         """The mean square that is its own, for each class."""
-        squares = np.empty(self._size)
-        for _, members, moments in self._squares_by_class():
+        squares = np.empty(self.sensitive.size + self.nonsensitive.size)
+        for members, moments in self._moments:
             squares[members] = moments.own
         return squares
 
     def as_bernoulli(self) -> Bernoulli:
         """Return Bernoulli variables of the same variances: n Var + p(x)² is affine in p(x)."""
-        below, above, width = np.empty((3, self._size))
-        for _, members, (own, fellow, foreign) in self._squares_by_class():
+        below, above, width = np.empty((3, self.sensitive.size + self.nonsensitive.size))
+        for members, (own, fellow, foreign) in self._moments:
             # n Var + p² is foreign + slope p. With f = false_support that of the Bernoulli variable
             # is f (1 - f)/gain² + (1 - 2f)/gain p. So below = f/gain and above = (1 - f)/gain have
             # the product foreign, the difference slope and the sum `length`.
@@ -411,41 +422,26 @@ class ClassDecoder(Decoder):
         return Bernoulli(below / width, above / width, 1 / width)
 
     def intervals(self, counts: NDArray[np.int64], n: int, missed: float) -> NDArray[np.float64]:
-        """Return exact intervals for the classes whose entries take two values, or else scores."""
+        """Return exact intervals for the groups whose entries take two values, or else scores."""
         estimate = self.estimate(counts, n)
         ends = np.empty((estimate.size, 2))
-        constants, slopes = self._largest_squares(estimate, n, NUISANCE * missed)
-        for members in self.alike():
-            entry = np.eye(1, estimate.size, members[0])[0]
+        in_N = np.zeros(estimate.size)
+        in_N[self.nonsensitive] = 1
+        mass = exact(self.range_of_total(in_N), in_N @ estimate, n, 2 * NUISANCE * missed)
+        mass_N = np.clip(mass, 0, 1)
+        for members, (own, fellow, foreign) in self._moments:
+            entry = self._entry(members[0])
             between = self.two_values(entry)
             if between:
                 ends[members] = exact(between, estimate[members], n, missed)
                 continue
-            squares = constants[members], slopes[members]
-            possible = self.range_of_total(entry)
+            # E D_yx² is c + b p(x) with a c that is affine in the mass of the other class. So its
+            # largest is at an end of the interval for that mass, and too low only if the mass lies
+            # beyond this end, of which the chance is NUISANCE times `missed`.
+            others = 1 - mass_N if in_N[members[0]] else mass_N
+            constant = (fellow * (1 - others) + foreign * others).max()
             left = (1 - NUISANCE) * missed
-            found = score(estimate[members], squares, self.jump_of_total(entry), n, left)
-            ends[members] = np.clip(found, *possible)
+            jump = self.jump_of_total(entry)
+            found = score(estimate[members], (constant, own - fellow), jump, n, left)
+            ends[members] = np.clip(found, *self.range_of_total(entry))
         return ends
-
-    def _largest_squares(
-        self, estimate: NDArray[np.float64], n: int, missed: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the largest c, and b, with E D_yx² = c + b p(x), over an interval for p(X_S).
-
-        A value that is alone in its class holds all its mass; there any mass gives the same.
-        """
-        weights = np.zeros(estimate.size)
-        weights[self.nonsensitive] = 1
-        between = self.range_of_total(weights)
-        # c is affine in the mass. So the largest is at an end, and too low only if the mass lies
-        # beyond that end, of which the chance is `missed`.
-        in_N = np.clip(exact(between, weights @ estimate, n, 2 * missed), 0, 1)
-        constants, slopes = np.empty((2, estimate.size))
-        for sensitive, members, (own, fellow, foreign) in self._squares_by_class():
-            others = in_N if sensitive else 1 - in_N
-            if members.size == 1:
-                fellow = foreign
-            constants[members] = (fellow * (1 - others) + foreign * others).max()
-            slopes[members] = own - fellow
-        return constants, slopes

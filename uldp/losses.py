@@ -4,8 +4,8 @@ For RR, RAPPOR, uRR and uRAP each entry of the estimate is affine in one binomia
 the probability that a report supports x, its variance is m(1 - m) / (n gain²). All losses and worst
 cases here come from that one law, so that they hold at any θ and with any number of sensitive
 values. For others, such as the block design, whose entries are affine in several counts, the
-`Decoder`'s variances and absolute deviations take the place of the binomial law. So it is for the
-adjusted estimate (`uldp.adjusted`), whose exact l1 loss is not had.
+`Decoder`'s variances take the place of the binomial law. So it is for the adjusted estimate
+(`uldp.adjusted`). The exact l1 loss of these is not had.
 
 For all of them but the adjusted estimate under uHR (see `worst_case`), n Var p̂(x) + p(x)² is affine
 in p(x) and p(X_S). So every loss (in l1, its limit for many users) is strictly concave in p, and
@@ -124,16 +124,15 @@ def l1_loss(law: Law, p: PerValue, n: int, exact: bool = False, method: str = "e
         By default the value of the central limit theorem, Σ √(2 Var / π), whose ratio to the exact
         one tends to 1 (Propositions 4 and 7, eqs. 11 and 16). If true, the exact value for this n,
         from de Moivre's mean absolute deviation of a binomial number B with mean nm,
-        E|B - nm| = 2 (⌊nm⌋ + 1) (1 - m) Pr[B = ⌊nm⌋ + 1]; for a block design by a sum of such
-        numbers over the other counts.
+        E|B - nm| = 2 (⌊nm⌋ + 1) (1 - m) Pr[B = ⌊nm⌋ + 1].
     method : {"empirical", "adjusted"}, optional
         The estimate.
 
     Raises
     ------
     ValueError
-        If a block design of several sizes and so many users would take too many terms, and for the
-        exact loss of an adjusted estimate.
+        For the exact loss where entries hang on several counts: under block designs and uHR, and of
+        an adjusted estimate.
     """
     checks.instance(law, "law", Law)
     n = checks.whole(n, "n", least=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincinv, xlog1py
+from scipy.special import betaincinv, xlog1py
 
 from uldp._numerics.chunks import chunks
 
@@ -67,12 +67,6 @@ def probability(x: Floats, n: Floats, mean: Floats) -> Floats:
     certain = np.where(mean > 0, x == n, x == 0)
     possible = [(mean <= 0) | (mean >= n), (x == 0) | (x == n)]
     return np.select(possible, [certain, at_ends], inside)
-
-
-def tail(x: Floats, n: Floats, m: float) -> Floats:
-    """Return Pr[B > x] for binomial numbers B of n trials of probability m, for any whole x."""
-    inside = betainc(np.maximum(x, 0) + 1, np.maximum(n - x, 1), m)
-    return np.select([x < 0, x >= n], [1.0, 0.0], inside)
 
 
 def exact_interval(x: NDArray[np.number[Any]], n: int, missed: float) -> tuple[Floats, Floats]:

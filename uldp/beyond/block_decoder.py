@@ -124,9 +124,9 @@ class BlockDecoder(OutcomeDecoder):
 
     Attributes
     ----------
-    inside, outside, contrast : ndarray
-        What a set of each size adds to n times the estimate of p(x) for the x in X_S that it holds,
-        and for the others; the difference.
+    outside, contrast : ndarray
+        What a set of each size adds to n times the estimate of p(x) for the x in X_S that it does
+        not hold, and how much more for those that it holds.
     absent : float
         What a revealed value adds for each x in X_S.
     unrevealed : ndarray
@@ -159,9 +159,8 @@ class BlockDecoder(OutcomeDecoder):
             self.contrast = weight / (law.weights @ (weight * law.gain))
         else:
             self.contrast = np.zeros(law.sizes.size)
-        # The d entries inside a set and the others add up to what the set says of p(X_S).
+        # The entries add up to what the set says of p(X_S).
         self.outside = (1 - foreign_mass - self.contrast * law.sizes) / s
-        self.inside = self.outside + self.contrast
         self.absent = -float(law.weights @ (law.hidden * (1 + excess))) / scale / s
         self.unrevealed = foreign_mass / nu
         self.unnamed = float(law.weights @ (law.shown * foreign_mass)) / law.revealed / nu
@@ -291,7 +290,7 @@ class BlockDecoder(OutcomeDecoder):
             held = law.own[i] * p_own + law.fellow[i] * p_fellow + law.held[i] * sent
             not_held = law.not_own[i] * p_own + law.not_fellow[i] * p_fellow
             not_held += law.not_held[i] * sent
-            yield self.inside[i], weight * held
+            yield self.outside[i] + self.contrast[i], weight * held
             yield self.outside[i], weight * not_held
         yield self.absent, law.revealed * p_foreign
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uldp._numerics.multinomial import mean_absolute_value
-from uldp.decoders import ClassDecoder, Moments
+from uldp.decoders import ClassDecoder
 
 __all__ = ["Masses", "OutcomeDecoder", "Outcomes"]
 
@@ -36,46 +35,12 @@ class OutcomeDecoder(ClassDecoder):
     def variances(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return n times the variance of each entry, M(p)(x, x) - p(x)² for any vector p."""
         variances: NDArray[np.float64] = p**2 * (1 - p.sum())
-        for members, outcomes in self._classes(p):
+        for members, others, outcomes in (
+            (self.sensitive, self.nonsensitive, self.sensitive_outcomes),
+            (self.nonsensitive, self.sensitive, self.nonsensitive_outcomes),
+        ):
             entries = p[members]
-            variances[members] += sum(
-                probability * (value - entries) ** 2 for value, probability in outcomes
-            )
+            rest = entries.sum() - entries
+            for value, probability in outcomes(entries, rest, p[others].sum()):
+                variances[members] += probability * (value - entries) ** 2
         return variances
-
-    def absolute_deviations(self, p: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-        """Return E|p̂(x) - p(x)|, by enumeration of all counts but two."""
-        deviations = np.empty(p.size)
-        for members, outcomes in self._classes(p):
-            values, probabilities = zip(*outcomes, strict=True)
-            table = np.array([np.broadcast_to(q, members.size) for q in probabilities])
-            # Values of a class with the same p have the same deviation, which is computed once.
-            entries, first, place = np.unique(p[members], return_index=True, return_inverse=True)
-            each = [
-                mean_absolute_value(n, np.array(values) - entry, table[:, column]) / n
-                for entry, column in zip(entries, first, strict=True)
-            ]
-            deviations[members] = np.array(each)[place]
-        return deviations
-
-    def _classes(self, p: NDArray[np.float64]) -> list[tuple[NDArray[np.intp], Outcomes]]:
-        """Return, for each class, the values of its entries, and how likely they are at p."""
-        S = self.sensitive
-        N = self.nonsensitive
-        mass_S = p[S].sum()
-        mass_N = p[N].sum()
-        classes = [
-            (S, self.sensitive_outcomes(p[S], mass_S - p[S], mass_N)),
-            (N, self.nonsensitive_outcomes(p[N], mass_N - p[N], mass_S)),
-        ]
-        return [one for one in classes if one[0].size]
-
-    def _moments(self, sensitive: bool) -> Moments:
-        outcomes = self.sensitive_outcomes if sensitive else self.nonsensitive_outcomes
-        holders = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-        return Moments(
-            *(
-                float(sum(probability * value**2 for value, probability in outcomes(*holder)))
-                for holder in holders
-            )
-        )
