@@ -197,12 +197,11 @@ def test_no_matrix_has_an_entry_that_underflows(theta):
     for domain in domains(5):
         for epsilon in (1.0, 150.0, 300.0, 500.0):
             mechanism = uldp.UtilityOptimizedRappor(domain, epsilon, theta)
-            if not mechanism._matrix_fits_floats:
+            try:
+                matrix = mechanism.transition_matrix()
+            except ValueError:
                 refused += 1
-                with pytest.raises(ValueError, match="too small for floating point"):
-                    mechanism.transition_matrix()
                 continue
-            matrix = mechanism.transition_matrix()
             assert (matrix[:, mechanism.protected] >= tiny).all()
             assert (matrix.max(axis=0) >= tiny).all()
     assert refused

@@ -19,7 +19,7 @@ from uldp.mechanisms.set_reports import SetReports
 __all__ = ["Rappor", "UtilityOptimizedRappor"]
 
 LEAST_THETA = 1e-80
-SMALLEST_LOGARITHM = np.log(np.finfo(float).tiny)
+SMALLEST_NORMAL = np.finfo(float).tiny
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,6 @@ class UtilityOptimizedRappor(SetReports):
 
     def _matrix(self) -> NDArray[np.float64]:
         """Return Q(y|x) of eqs. (7)-(10)."""
-        if not self._matrix_fits_floats:
-            raise ValueError(
-                f"epsilon must be smaller for the matrix of this domain and theta, whose entries "
-                f"are too small for floating point, got {self.epsilon}"
-            )
         bits = self._sets.unpack(self._sets_of(self.outputs))
         revealed = self._revealed(self.outputs)
         decoder = self.decoder
@@ -153,19 +148,12 @@ class UtilityOptimizedRappor(SetReports):
                     [decoder.not_true_support[x], decoder.true_support[x]],
                 )
             matrix[x] = each_bit.prod(axis=1) * reveal
+            if matrix[x, reveal > 0].min() < SMALLEST_NORMAL:
+                raise ValueError(
+                    f"epsilon must be smaller for the matrix of this domain and theta, whose "
+                    f"entries are too small for floating point, got {self.epsilon}"
+                )
         return matrix
-
-    @property
-    def _matrix_fits_floats(self) -> bool:
-        """Whether the smallest entry, every bit of its output the less likely one, is normal."""
-        decoder = self.decoder
-        S = self.sensitive
-        own_bit = np.log(np.minimum(decoder.true_support, decoder.not_true_support))
-        other_bit = np.log(
-            np.minimum(decoder.false_support[S], decoder.not_false_support[S]).min(initial=1)
-        )
-        least = own_bit + (S.size - np.isin(np.arange(self.domain.size), S)) * other_bit
-        return bool(least.min() > SMALLEST_LOGARITHM)
 
     def _perturb(self, users: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
         numbers = self._number_in_class.take(users)
