@@ -520,9 +520,7 @@ def test_tallies_are_tied_to_their_survey():
     with pytest.raises(ValueError, match=r"tallies\[0\].question must be 'mood', got 'number'"):
         Tallies.from_json(json.dumps(swapped))
     for wrong in (4, {}, [], swapped["tallies"][:3], [*swapped["tallies"], {}]):
-        with pytest.raises(
-            ValueError, match="tallies must be an array of 4, one for each question"
-        ):
+        with pytest.raises(ValueError, match=r"tallies must be an array(, got| of 4)"):
             Tallies.from_json(json.dumps(swapped | {"tallies": wrong}))
     with pytest.raises(ValueError, match=r"tallies\['mood'\] must be of UtilityOptimizedRappor"):
         Tallies(SMALL, {"mood": tallies["cell"]})

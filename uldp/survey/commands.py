@@ -38,8 +38,6 @@ __all__ = ["add_survey_commands"]
 
 FORMULAS = ("=", "+", "-", "@")
 COLUMNS = ("question", "value", "estimate", "standard_error", "low", "high", "background_error")
-MOST_UNPACKED = 2**30
-"""No .gz file may hold more bytes: they need no memory, but time."""
 MOST_NAMED = 20
 UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
 
@@ -333,16 +331,6 @@ def _once(names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
             yield name, file
 
 
-class _Archive(gzip.GzipFile):
-    """What a .gz file holds, up to so many bytes."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        data = super().read(size)
-        if self.tell() > MOST_UNPACKED:
-            raise EOFError(f"it holds more than {MOST_UNPACKED:,} bytes")
-        return data
-
-
 @contextmanager
 def _unpacked(name: str, file: BinaryIO) -> Iterator[Any]:
     if not name.endswith(".gz"):
@@ -351,7 +339,7 @@ def _unpacked(name: str, file: BinaryIO) -> Iterator[Any]:
     try:
         if not os.fstat(file.fileno()).st_size:
             raise EOFError("it is empty")
-        yield _Archive(fileobj=file)
+        yield gzip.GzipFile(fileobj=file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"FILE must be a whole .gz file, got {name!r}: {error}") from None
 
@@ -384,7 +372,6 @@ def _estimate(given: argparse.Namespace) -> None:
     names = given.question or [*tallies]
     for name in names:
         checks.choice(name, "question", tallies)
-    checks.open_unit(given.confidence, "--confidence")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         tables = {name: _table(tallies[name], name, given) for name in names if tallies[name].n}

@@ -145,7 +145,7 @@ def tally_files(
     shared = dask.delayed(survey)
     tasks = [count(shared, name, most, dask_key_name=f"{name} {uuid4()}") for name in files]
     found = dask.compute(*tasks, scheduler="processes" if client is None else client)
-    tallies = {name: empty_tally(mechanism) for name, mechanism in survey.questions.items()}
+    tallies = dict(Tallies(survey))
     left_out = {}
     by_digest: dict[bytes, str] = {}
     for name, (counts, reasons, digest) in zip(files, found, strict=True):

@@ -20,7 +20,15 @@ from uldp.kinds import KINDS, MECHANISMS
 from uldp.mechanisms import Mechanism
 from uldp.personalized import TaggedDomain
 
-__all__ = ["Content", "excerpt", "json_object", "read_json", "read_survey", "write_survey"]
+__all__ = [
+    "Content",
+    "excerpt",
+    "json_array",
+    "json_object",
+    "read_json",
+    "read_survey",
+    "write_survey",
+]
 
 FORMAT = 3
 OLD_FORMAT = 2
@@ -91,7 +99,7 @@ def read_survey(text: str, old: bool = False) -> Content:
     advice = ADVICE if file["uldp"] == OLD_FORMAT else ""
     questions: dict[str, Mechanism] = {}
     texts: dict[str, str] = {}
-    entries = _array(file["questions"], "questions", least=1)
+    entries = json_array(file["questions"], "questions", least=1)
     counts = sum(map(_counts, entries))
     if is_for_devices and counts > MOST_COUNTS:
         raise ValueError(
@@ -105,7 +113,7 @@ def read_survey(text: str, old: bool = False) -> Content:
         questions[name] = mechanism
         if "text" in entry:
             texts[name] = _text(entry["text"], f"{where}.text")
-    repeat = _repeat(file["repeat"], "repeat") if "repeat" in file else None
+    repeat = _repeat(file["repeat"]) if "repeat" in file else None
     content = Content(_text(file["id"], "id"), questions, repeat, texts)
     if is_for_devices:
         try:
@@ -131,7 +139,7 @@ def write_survey(
         blocks.append("    {\n" + ",\n".join(lines) + "\n    }")
     head = f'{{\n  "uldp": {FORMAT},\n  "id": {as_json(id)},\n'
     if repeat is not None:
-        head += f'  "repeat": {as_json(dict(_repeat(dict(repeat), "repeat")))},\n'
+        head += f'  "repeat": {as_json(dict(_repeat(dict(repeat))))},\n'
     whole = head + '  "questions": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
     size = _size(whole)
     if size > MOST_BYTES:
@@ -238,15 +246,15 @@ def _question(entry: Any, where: str) -> tuple[str, Mechanism]:
     return name, mechanism
 
 
-def _repeat(value: Any, where: str) -> Mapping[str, Any]:
+def _repeat(value: Any) -> Mapping[str, Any]:
     keep = value.get("keep") if isinstance(value, dict) else None
     if not isinstance(keep, str) or keep not in ("first", "nothing"):
-        raise ValueError(f'{where} must be an object whose "keep" is "first" or "nothing"')
-    json_object(value, where, {"keep", "rounds"} | ({"reports"} if keep == "nothing" else set()))
+        raise ValueError('repeat must be an object whose "keep" is "first" or "nothing"')
+    json_object(value, "repeat", {"keep", "rounds"} | ({"reports"} if keep == "nothing" else set()))
     repeat: dict[str, Any] = {"keep": keep}
-    repeat["rounds"] = _count(value["rounds"], f"{where}.rounds", MOST_ROUNDS)
+    repeat["rounds"] = _count(value["rounds"], "repeat.rounds", MOST_ROUNDS)
     if keep == "nothing":
-        repeat["reports"] = _count(value["reports"], f"{where}.reports", repeat["rounds"])
+        repeat["reports"] = _count(value["reports"], "repeat.reports", repeat["rounds"])
     return MappingProxyType(repeat)
 
 
@@ -257,7 +265,7 @@ def _count(value: Any, where: str, most: int) -> int:
 
 
 def _sizes(value: Any, where: str) -> tuple[tuple[int, float], ...]:
-    for pair in _array(value, where):
+    for pair in json_array(value, where):
         is_pair = isinstance(pair, list) and len(pair) == 2
         if not is_pair or type(pair[0]) is not int or not _is_number(pair[1]):
             raise ValueError(
@@ -272,44 +280,42 @@ def _domain(entry: dict[str, Any], where: str) -> Domain:
         labels = _labels(labels, f"{where}.labels", least=1)
     elif not isinstance(labels, int):
         raise ValueError(f"{where}.labels must be an array or a number, got {excerpt(labels)}")
-    given = _array(entry["tags"], f"{where}.tags", least=1) if "tags" in entry else []
+    given = json_array(entry["tags"], f"{where}.tags", least=1) if "tags" in entry else []
     tags = [_text(tag, f"{where}.tags") for tag in given]
     sensitive = _labels(entry["sensitive"], f"{where}.sensitive")
+    kind = type(labels[0]) if isinstance(labels, list) else int
+    foreign = [label for label in sensitive if type(label) is not kind]
+    if foreign:
+        raise ValueError(f"{where}.sensitive must hold labels, got {excerpt(foreign[0])}")
     try:
-        domain = Domain(labels)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{where}.labels: {error}") from None
-    try:
-        foreign = [label for label in sensitive if type(label) is not type(domain.labels[0])]
-        if foreign:
-            raise ValueError(f"sensitive must hold labels, got {excerpt(foreign[0])}")
         domain = Domain(labels, sensitive)
         if "factors" in entry:
-            domain = _product(entry["factors"], "factors", domain)
+            domain = _product(entry["factors"], domain)
         return TaggedDomain(domain, tags) if tags else domain
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from None
 
 
-def _product(value: Any, where: str, domain: Domain) -> ProductDomain:
+def _product(value: Any, domain: Domain) -> ProductDomain:
     factors = {}
-    for number, entry in enumerate(_array(value, where, least=1)):
-        factor = json_object(entry, f"{where}[{number}]", {"name", "labels"})
-        name = _text(factor["name"], f"{where}[{number}].name")
+    for number, entry in enumerate(json_array(value, "factors", least=1)):
+        where = f"factors[{number}]"
+        factor = json_object(entry, where, {"name", "labels"})
+        name = _text(factor["name"], f"{where}.name")
         if name in factors:
-            raise ValueError(f"{where} must not repeat a name, got {excerpt(name)}")
-        factors[name] = _labels(factor["labels"], f"{where}[{number}].labels", least=1)
+            raise ValueError(f"factors must not repeat a name, got {excerpt(name)}")
+        factors[name] = _labels(factor["labels"], f"{where}.labels", least=1)
     if math.prod(map(len, factors.values())) != domain.size:
-        raise ValueError(f"{where} must have as many cells as there are labels")
+        raise ValueError("factors must have as many cells as there are labels")
     cells = (BETWEEN_LABELS.join(map(str, cell)) for cell in product(*factors.values()))
     if any(cell != label for cell, label in zip(cells, domain.labels, strict=True)):
-        raise ValueError(f"{where} must have the labels of the question as the labels of its cells")
+        raise ValueError("factors must have the labels of the question as the labels of its cells")
     return ProductDomain(factors, domain.sensitive)
 
 
 def _labels(value: Any, where: str, least: int = 0) -> list[Label]:
     labels: list[Label] = []
-    for label in _array(value, where, least):
+    for label in json_array(value, where, least):
         if not isinstance(label, int | str):
             raise ValueError(f"{where} must hold strings or whole numbers, got {excerpt(label)}")
         if isinstance(label, int) and abs(label) > LARGEST_LABEL:
@@ -402,7 +408,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _array(value: Any, where: str, least: int = 0) -> list[Any]:
+def json_array(value: Any, where: str, least: int = 0) -> list[Any]:
+    """Return an array of at least so many entries."""
     if not isinstance(value, list):
         raise ValueError(f"{where} must be an array, got {excerpt(value)}")
     if len(value) < least:

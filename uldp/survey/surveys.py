@@ -21,7 +21,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from types import MappingProxyType
@@ -158,10 +158,6 @@ class Survey:
             For the collector of a survey that version 1.0.0 wrote: read it also if it is larger, or
             has other texts, than devices take today. By default it is refused.
         """
-        if not isinstance(text, str | bytes):
-            raise TypeError(
-                f"text must be a string or bytes, got {type(text).__name__}; load reads a file"
-            )
         is_old = checks.flag(old, "old")
         survey = cls.__new__(cls)
         try:
@@ -282,8 +278,6 @@ class Survey:
             A ValueError, if the message is not intact, is of another survey, holds no report or too
             many, or one that the mechanism cannot produce. Its `reason` says which.
         """
-        if not isinstance(message, BytesLike):
-            raise TypeError(f"message must be bytes, got {type(message).__name__}")
         most = checks.whole(max_reports, "max_reports", least=1)
         number, payload = self._payload(message, most)
         name = self._names[number]
@@ -328,8 +322,7 @@ class Survey:
         most = checks.whole(max_reports, "max_reports", least=1)
         kept = checks.flag(keep_reports, "keep_reports")
         boxes = {
-            name: _Box(self.questions[name], tally, kept)
-            for name, tally in self._without_reports.items()
+            name: _Box(self.questions[name], tally, kept) for name, tally in Tallies(self).items()
         }
         by_number = [*boxes.values()]
         refused: Counter[Reason] = Counter()
@@ -395,11 +388,6 @@ class Survey:
             )
         return number, payload
 
-    @cached_property
-    def _without_reports(self) -> dict[str, Tally]:
-        """The tally of each question before a report has come."""
-        return {name: empty_tally(mechanism) for name, mechanism in self.questions.items()}
-
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Survey cannot be changed; make a new one to set {name}")
 
@@ -448,7 +436,8 @@ class Tallies(Mapping[str, Tally]):
                     f"tallies[{name!r}] must be of {survey.questions[name]!r}, got {tally.law!r}"
                 )
         self.survey = survey
-        self._tallies = survey._without_reports | dict(given)
+        empty = {name: empty_tally(mechanism) for name, mechanism in survey.questions.items()}
+        self._tallies = empty | dict(given)
 
     def to_json(self) -> str:
         """Return the text of a file of tallies, which includes the text of the survey file."""
@@ -484,14 +473,10 @@ class Tallies(Mapping[str, Tally]):
         old : bool, optional
             Whether their survey may be one that only version 1.0.0 took (see `Survey.from_json`).
         """
-        if not isinstance(text, str | bytes):
-            raise TypeError(
-                f"text must be a string or bytes, got {type(text).__name__}; load reads a file"
-            )
         is_old = checks.flag(old, "old")
         try:
             return cls._read(_decoded(text), is_old)
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise ValueError(f"text must be that of tallies: {error}") from None
 
     @classmethod
@@ -504,8 +489,8 @@ class Tallies(Mapping[str, Tally]):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
         survey = Survey.from_json(file["survey"], old)
         names = [*survey.questions]
-        entries = file["tallies"]
-        if not isinstance(entries, list) or len(entries) != len(names):
+        entries = survey_file.json_array(file["tallies"], "tallies")
+        if len(entries) != len(names):
             raise ValueError(f"tallies must be an array of {len(names)}, one for each question")
         tallies = {}
         for number, (name, entry) in enumerate(zip(names, entries, strict=True)):
@@ -515,14 +500,12 @@ class Tallies(Mapping[str, Tally]):
                 raise ValueError(
                     f"{where}.question must be {name!r}, got {excerpt(one['question'])}"
                 )
-            is_array = isinstance(one["counts"], list)
-            if not is_array:
-                raise TypeError(f"{where}.counts must be an array, got {excerpt(one['counts'])}")
-            numbers = [one["n"], *np.array(one["counts"], dtype=object).ravel()]
+            counts: Any = survey_file.json_array(one["counts"], f"{where}.counts")
+            numbers = [one["n"], *np.array(counts, dtype=object).ravel()]
             wrong = [number for number in numbers if type(number) is not int]
             if wrong:
                 raise ValueError(f"{where} must hold whole numbers, got {excerpt(wrong[0])}")
-            tallies[name] = Tally(survey.questions[name], one["n"], one["counts"])
+            tallies[name] = Tally(survey.questions[name], one["n"], counts)
         return cls(survey, tallies)
 
     def __getitem__(self, question: str) -> Tally:
@@ -653,6 +636,10 @@ def _decoded(text: str | bytes) -> str:
     """Return the text of a file, or say that it holds messages."""
     if isinstance(text, str):
         return text
+    if not isinstance(text, bytes):
+        raise TypeError(
+            f"text must be a string or bytes, got {type(text).__name__}; load reads a file"
+        )
     if text.startswith(wire.MAGIC):
         raise ValueError("these are messages, which `uldp tally` counts by a survey file")
     return text.decode()
