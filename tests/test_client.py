@@ -1146,7 +1146,7 @@ def test_a_file_has_a_bound_in_bytes(filling):
 
 
 def look(text: str) -> str:
-    return survey_file._look(text)
+    return survey_file.look_of(text)
 
 
 def test_strings_that_are_alike_are_the_same_in_both_readers():

@@ -21,7 +21,7 @@ import pytest
 
 import uldp
 from uldp import __main__ as command_line, inference, losses, personalized
-from uldp.survey import commands, wire
+from uldp.survey import commands, survey_file, wire
 from uldp.survey.surveys import Survey, Tallies
 from uldp.tallies import FROM_TALLIES, METHODS
 
@@ -237,7 +237,7 @@ def test_no_text_of_a_table_is_a_formula(tmp_path, capsys):
     expected = [*(f"'{label}" for label in begin), *split.values(), *plain]
     assert [row["value"] for row in rows] == expected
     cells = [cell for row in csv.reader(io.StringIO(out), delimiter=";") for cell in row[1:]]
-    assert not [cell for cell in cells if commands._look(cell).startswith(commands.FORMULAS)]
+    assert not [cell for cell in cells if survey_file.look_of(cell).startswith(commands.FORMULAS)]
     assert commands._as_text("a\t=1") == "a\t'=1"
     assert {row["question"] for row in rows} == {"'=q"}
 

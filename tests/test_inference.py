@@ -584,8 +584,8 @@ def test_changes_of_groups_cover_nearly_their_level(sizes):
         assert chances[0] @ np.array(held) @ chances[1] >= 0.95
 
 
-def test_the_smallest_coverage_of_changes_is_attained():
-    """Exact, for two true counts, which is RR at a large ε; 1.0.0 held 91.8% from two reports."""
+def test_a_change_of_two_true_counts_is_held_by_92_51_percent_or_more():
+    """Exact, and attained; true counts are RR at a large ε; 1.0.0 held 91.8% from two reports."""
     domain, weights = uldp.Domain(2, [0, 1]), np.array([1.0, 0])
     mechanism, shares = uldp.RandomizedResponse(domain, 300.0), np.linspace(0, 1, 101)
     for n in (2, 3, 4):
@@ -618,8 +618,8 @@ def test_the_smallest_coverage_of_changes_between_two_levels_is_attained():
     assert chances[0] @ np.array(held) @ chances[1] == pytest.approx(0.92024, abs=1e-5)
 
 
-def test_the_smallest_coverage_of_adjusted_changes_is_attained():
-    """Exact, over all counts of two bits in both surveys."""
+def test_an_adjusted_change_of_two_bits_is_held_by_92_26_percent():
+    """Exact, over all counts of both surveys; less is known of two levels of RR alone."""
     mechanism, n = uldp.Rappor(uldp.Domain(2), 12.0), 5
     pairs = [*itertools.product(range(n + 1), repeat=2)]
     tallies = [uldp.Tally(mechanism, n, pair) for pair in pairs]
@@ -700,13 +700,13 @@ def test_differences_add_variances_and_squares_of_reaches():
     (l1, u1), (l2, u2) = (
         inference.intervals(tally, 0.9, simultaneous=True).T for tally in (before, after)
     )
-    np.testing.assert_allclose(each.value, q - p)
+    np.testing.assert_allclose(each.estimate, q - p)
     np.testing.assert_allclose(each.low, q - p - np.sqrt((q - l2) ** 2 + (u1 - p) ** 2))
     np.testing.assert_allclose(each.high, q - p + np.sqrt((u2 - q) ** 2 + (p - l1) ** 2))
     squares = [inference.standard_errors(tally) ** 2 for tally in (before, after)]
     np.testing.assert_allclose(each.standard_error**2, np.nan_to_num(squares).sum(axis=0))
     assert before.counts[2] == 0
-    assert each.low[2] < each.value[2] < each.high[2]
+    assert each.low[2] < each.estimate[2] < each.high[2]
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -1066,10 +1066,10 @@ def test_a_change_is_a_table_of_the_later_less_the_earlier():
     frame = change.to_pandas()
     assert list(frame.index) == labels
     assert list(frame.columns) == ["sensitive", "change", "standard_error", "low", "high"]
-    np.testing.assert_array_equal(frame["change"], change.value)
-    np.testing.assert_array_equal(change.value, after.estimate() - before.estimate("adjusted"))
+    np.testing.assert_array_equal(frame["change"], change.estimate)
+    np.testing.assert_array_equal(change.estimate, after.estimate() - before.estimate("adjusted"))
     np.testing.assert_array_equal(frame[["low", "high"]].T, [change.low, change.high])
-    for line, value in zip(lines[1:4], change.value, strict=True):
+    for line, value in zip(lines[1:4], change.estimate, strict=True):
         assert line.split()[1] == f"{value:.2%}"
 
 

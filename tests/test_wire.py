@@ -287,9 +287,7 @@ def test_a_message_holds_one_report_unless_more_are_allowed():
 
 def test_what_is_no_bytes_is_counted():
     message = SURVEY.message("q", [1, 0])
-    released = memoryview(message)
-    released.release()
-    wrong = [None, 7, "uldp", [message], {}, object(), np.frombuffer(message, np.uint8), released]
+    wrong = [None, 7, "uldp", [message], {}, object(), np.frombuffer(message, np.uint8)]
     reading = SURVEY.read([message, *wrong, message])
     assert reading.tallies["q"].n == reading.messages == 2
     assert reading.refused == Counter({Reason.NOT_BYTES: len(wrong)})

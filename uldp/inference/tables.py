@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from uldp.inference.covariances import standard_errors
 from uldp.inference.entries import intervals
 from uldp.law import LINEAR, Law
 from uldp.mechanisms import Mechanism
-from uldp.tallies import FROM_TALLIES, METHODS, Tally
+from uldp.tallies import METHODS, Tally
 
 __all__ = ["Change", "EstimateTable", "summary"]
 
@@ -174,26 +174,12 @@ class EstimateTable(Result):
 class Change(EstimateTable):
     """The change of every share between two surveys; prints, and renders in a notebook.
 
-    Attributes
-    ----------
-    domain : Domain
-        The values, as the later survey protects them.
-    n : int
-        The number of reports to both surveys.
-    confidence : float
-        The confidence of each interval, or of all together if they are simultaneous; `difference`
-        says how often they hold their changes.
-    estimate, standard_error, low, high : (k,) ndarray
-        The later estimates less the earlier, their standard errors, and the ends of the intervals.
-        In a data frame the column of the first is called "change".
+    The fields are those of an `EstimateTable`, where `estimate` is the later estimate less the
+    earlier, in a data frame the column "change"; n counts the reports to both surveys, and the
+    domain is that of the later one.
     """
 
     _called: ClassVar[str] = "change"
-
-    @property
-    def value(self) -> NDArray[np.float64]:
-        """The changes, by the name that they have in a `Total`."""
-        return self.estimate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,11 +239,8 @@ def summary(
     is_linear = method in LINEAR
     ends = intervals(tally, confidence, simultaneous, clip, method if is_linear else "adjusted")
     law = tally.law
-    estimate = (
-        FROM_TALLIES[method](tally)
-        if method in FROM_TALLIES
-        else cast(Mechanism, law).estimate(tally, method)
-    )
+    assert isinstance(law, Mechanism)  # there is no other law
+    estimate = law.estimate(tally, method)
     errors = np.full(estimate.size, np.nan)
     if not is_linear:
         ends = np.full(ends.shape, np.nan)

@@ -120,7 +120,6 @@ def compare(domain: Domain, epsilon: float, n: int, p: PerValue | None = None) -
         The distribution at which to forecast TV and MSE; by default the worst case of each.
     """
     checks.instance(domain, "domain", Domain)
-    limit = fundamental_limit(domain, epsilon)
     comparison = Comparison()
     for name, make in MECHANISMS.items():
         mechanism = make(domain, epsilon)
@@ -128,7 +127,7 @@ def compare(domain: Domain, epsilon: float, n: int, p: PerValue | None = None) -
             mechanism=mechanism,
             tv=_expected(mechanism, "l1", n, p) / 2,
             mse=_expected(mechanism, "l2", n, p),
-            excess=_over(limit, mechanism),
+            excess=excess(mechanism),
             report_bits=(mechanism.output_count - 1).bit_length(),
             revealed_share=mechanism.revealed_share,
         )
@@ -248,7 +247,8 @@ def excess(mechanism: Mechanism) -> float:
         At least 1, up to rounding; nan on a domain of one value, where nothing is to be learnt.
     """
     checks.instance(mechanism, "mechanism", Mechanism)
-    return _over(fundamental_limit(mechanism.domain, mechanism.epsilon), mechanism)
+    limit = fundamental_limit(mechanism.domain, mechanism.epsilon)
+    return _expected(mechanism, "l2", 1, None) / limit if limit else math.nan
 
 
 def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArray[np.float64]]:
@@ -279,14 +279,9 @@ def excess_map(k: int, sizes: ArrayLike, epsilons: ArrayLike) -> dict[str, NDArr
     for row, s in enumerate(counts):
         domain = Domain(k, sensitive=range(s))
         for column, epsilon in enumerate(budgets):
-            limit = fundamental_limit(domain, epsilon)
             for name, make in MECHANISMS.items():
-                ratios[name][row, column] = _over(limit, make(domain, epsilon))
+                ratios[name][row, column] = excess(make(domain, epsilon))
     return ratios
-
-
-def _over(limit: float, mechanism: Mechanism) -> float:
-    return _expected(mechanism, "l2", 1, None) / limit if limit else math.nan
 
 
 def _aim(

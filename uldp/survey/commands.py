@@ -8,7 +8,6 @@ import gzip
 import os
 import re
 import sys
-import unicodedata
 import warnings
 import zlib
 from collections import Counter
@@ -424,9 +423,6 @@ def _as_text(cell: str | int) -> str | int:
     """Put an apostrophe before each part that a spreadsheet would compute as a formula."""
     if not isinstance(cell, str):
         return cell
+    look_of = survey_file.look_of
     parts = re.split("([;\t])", cell)
-    return "".join(f"'{part}" if _look(part).startswith(FORMULAS) else part for part in parts)
-
-
-def _look(text: str) -> str:
-    return unicodedata.normalize("NFKC", survey_file.INVISIBLE.sub("", text)).strip()
+    return "".join(f"'{part}" if look_of(part).startswith(FORMULAS) else part for part in parts)

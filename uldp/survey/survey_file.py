@@ -25,6 +25,7 @@ __all__ = [
     "excerpt",
     "json_array",
     "json_object",
+    "look_of",
     "read_json",
     "read_survey",
     "write_survey",
@@ -385,7 +386,7 @@ def _check_different(values: Iterable[Label], where: str) -> None:
     """Refuse two strings that look alike, in the sense of the format, and those that are blank."""
     first: dict[Label, Label] = {}
     for value in values:
-        look = _look(value) if isinstance(value, str) else value
+        look = look_of(value) if isinstance(value, str) else value
         if look == "":
             raise ValueError(
                 f"{where} must each have a character that is seen, got {excerpt(value)}"
@@ -398,7 +399,8 @@ def _check_different(values: Iterable[Label], where: str) -> None:
         first[look] = value
 
 
-def _look(text: str) -> str:
+def look_of(text: str) -> str:
+    """Return what a text looks like, in the sense of the format: what is alike has one."""
     letters = unicodedata.normalize("NFKC", INVISIBLE.sub("", text))
     letters = APOSTROPHES.sub("'", DASHES.sub("-", letters))
     return "".join(letter.lower() for letter in WHITE_SPACE.sub(" ", letters).strip(" "))

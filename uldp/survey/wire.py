@@ -134,10 +134,7 @@ def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
     """
     if not isinstance(message, BytesLike):
         raise MessageError(Reason.NOT_BYTES, f"it is of type {type(message).__name__}")
-    try:
-        sent = bytes(message)
-    except ValueError as released:
-        raise MessageError(Reason.NOT_BYTES, str(released)) from None
+    sent = bytes(message)
     if not sent.startswith(MAGIC[: len(sent)]):
         raise MessageError(Reason.FORMAT, f"it starts with {sent[:4]!r}, not with {MAGIC!r}")
     if (

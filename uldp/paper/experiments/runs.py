@@ -7,7 +7,6 @@ import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,16 +179,11 @@ def _unfinished(
 
 def _measure_block(point: Point, todo: Todo, seed: int) -> list[Entry]:
     # One thread: sums that are split over threads depend on their number in the last digits.
-    with _threads().limit(limits=1):
+    with extra("threadpoolctl").threadpool_limits(1):
         return [
             (_key(point, realization, seed), measure(point, methods, realization, seed))
             for realization, methods in todo
         ]
-
-
-@cache
-def _threads() -> Any:
-    return extra("threadpoolctl").ThreadpoolController()
 
 
 def _rows(point: Point, record: Record, seed: int) -> Iterator[dict[str, Any]]:
