@@ -436,7 +436,11 @@ def beside_every_end(ends: np.ndarray, weights: np.ndarray) -> Iterator[np.ndarr
 
 @pytest.mark.parametrize("method", LINEAR)
 def test_the_smallest_coverage_of_totals_is_where_it_is_stated(make, method):
-    """Exact; 94.98% of two reports with one of three values sensitive, else 95% and more."""
+    """Exact; 94.98% of two reports with one of three values sensitive, else 95% and more.
+
+    Enumerated before: 2 to 4 values, ε from 0.1 to 8, 2 to 6 reports (4 values: 2 to 4), groups,
+    scores, squares and contrasts, p at random, at the corners, and beside each end of an interval.
+    """
     scores = np.array([0.0, 1, 2])
     for s, epsilon, n, least in ((1, 0.5, 2, 0.9498), (1, 0.5, 3, 0.9503), (2, 8.0, 2, 0.95)):
         mechanism = make(uldp.Domain(3, range(s)), epsilon)
@@ -451,7 +455,10 @@ def test_the_smallest_coverage_of_totals_is_where_it_is_stated(make, method):
 
 
 def test_the_smallest_coverage_of_adjusted_entries_is_where_it_is_stated():
-    """Exact, beside every end: of one report under RAPPOR and uRAP, and more from two on."""
+    """Exact, beside every end: of one report under RAPPOR and uRAP, and more from two on.
+
+    Enumerated before: 2 to 4 values, ε from 0.1 to 8, up to 6 reports (4 values: 4).
+    """
     for name, n in itertools.product(("RAPPOR", "uRAP", "uHR"), (1, 2, 4)):
         mechanism = MECHANISMS[name](uldp.Domain(2, [0, 1]), 8.0)
         found = compositions(n, len(mechanism.outputs))
@@ -605,7 +612,11 @@ def test_a_change_of_two_true_counts_is_held_by_92_51_percent_or_more():
 
 
 def test_the_smallest_coverage_of_changes_between_two_levels_is_attained():
-    """Exact, over the counts of one of three values in both surveys."""
+    """Exact, over the counts of one of three values in both surveys.
+
+    Enumerated before: pairs of binomial counts, shares in steps of 1%, scales from 1/20 to 20 times
+    each other, and surveys of three values, ε from 0.1 to 8; 96% with two reports in one survey.
+    """
     laws = [uldp.RandomizedResponse(uldp.Domain(3), epsilon) for epsilon in (5.0, 7.0)]
     shares, counts = (0.91, 0.105), np.arange(4)
     before, after = ([uldp.Tally(law, 3, [c, 3 - c, 0]) for c in counts] for law in laws)

@@ -32,12 +32,10 @@ OF_ANSWERS = (
 
 @dataclass(frozen=True)
 class PersonalizedTotal(totals.Total):
-    """An estimate from what users hide in secret, and what the collector's guess can add.
+    """A `uldp.inference.Total` of what users hide in secret, for the guess that the collector has.
 
     Attributes
     ----------
-    value, standard_error, low, high : float
-        As of a `uldp.inference.Total`, for the given background knowledge.
     background_error : float
         The most by which a wrong guess of the values behind the tags can move the value. The
         interval does not count it.
@@ -82,9 +80,8 @@ def total(
     confidence : float, optional
         The probability, in (0, 1), that the interval holds the total if the background is right.
         For known tags it holds it as often as `uldp.inference.total` says. Without knowledge at
-        least 96% of 95% intervals held their shares in an enumeration of small surveys (uRR, uRAP,
-        uHR and uBD, 2 and 3 values, ε = 1 and 4, 2 to 9 reports, up to 95% hidden, shared as
-        assumed).
+        least 96% of 95% intervals held their shares in an enumeration of small surveys, shared as
+        assumed.
     method : {"adjusted", "empirical"}, optional
         The estimate of what devices processed: the one that sums to 1, or the paper's.
 

@@ -39,11 +39,10 @@ def ratio(
     0, so it reaches from the least to the largest r whose interval by `total` holds 0. It
     misses R only where that of `total` misses 0.
 
-    By enumeration (3 values, 1 or 2 of them sensitive, ε = 1 and 6, n = 2, 4 and 10, shares to the
-    corners, for uRR, uRAP, uHR and sets of one size; RR to n = 35) a 95% interval that misses R is
-    given with a chance of at most 4.93%: under uRR with the first of three values sensitive, ε = 6,
-    n = 2, p = (0, 0.025, 0.975), for the second among the last two. Of the surveys that are not
-    refused at least 93.8% hold R, where at most half are: fewest under uRAP, ε = 1, n = 2.
+    By enumeration of small surveys a 95% interval that misses R is given with a chance of at most
+    4.93%: under uRR with the first of three values sensitive, ε = 6, n = 2, p = (0, 0.025, 0.975),
+    for the second among the last two. Of the surveys that are not refused at least 93.8% hold R,
+    where at most half are: fewest under uRAP, ε = 1, n = 2.
 
     Parameters
     ----------
@@ -51,10 +50,8 @@ def ratio(
         Of at least two reports, or what `stratified` returned: then the share is weighted.
     part, whole : (k,) array_like, collection of labels, or mapping of label to float
         a and b (see `total`). No b(x) is negative, and a(x) is 0 where b(x) is.
-    confidence : float, optional
-        The confidence of the interval, in (0, 1).
-    method : {"adjusted", "empirical"}, optional
-        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
+    confidence, method
+        See `total`.
 
     Returns
     -------
@@ -133,10 +130,8 @@ def marginal(
         Of at least two reports of mechanisms over a product domain.
     *factors : str
         The names of one or more factors.
-    confidence : float, optional
-        The confidence of each interval, in (0, 1); `total` says how often they hold their shares.
-    method : {"adjusted", "empirical"}, optional
-        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
+    confidence, method
+        Of each interval (see `total`).
 
     Returns
     -------
@@ -190,11 +185,8 @@ def stratified(
     known at T, and σ² is at most this less T², over N. So an interval is wider than it need be
     where strata answered out of proportion to their shares.
 
-    That is not proved, but enumerated: pairs of true counts of 2 to 15 reports with shares of 2% to
-    98%, of which every entry of RR, RAPPOR, uRR and uRAP is an image, with T beside each end of an
-    interval, and two surveys of 2 to 5 reports (3 values, ε from 1 to 8) also for uHR and sets of
-    one size. Of 95% intervals at least 94.79% hold the share; fewest for true counts of two reports
-    each, with p = 0 and 0.0264.
+    That is not proved, but enumerated for small surveys. Of 95% intervals at least 94.79% hold the
+    share; fewest for true counts of two reports each, with p = 0 and 0.0264.
 
     Parameters
     ----------
@@ -203,10 +195,8 @@ def stratified(
         The mechanisms may differ.
     shares : mapping of stratum to float, or array_like in the order of the strata
         The w_h. They sum to 1; a stratum with 0 is not looked at.
-    confidence : float, optional
-        The confidence of each interval, in (0, 1).
-    method : {"adjusted", "empirical"}, optional
-        The estimate: the one that sums to 1 (see `uldp.tallies.adjusted`), or the paper's.
+    confidence, method
+        Of each interval (see `total`).
 
     Returns
     -------

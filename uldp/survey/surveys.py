@@ -77,14 +77,6 @@ class Survey:
 
     Attributes
     ----------
-    id : str
-        The name of the survey.
-    questions : mapping of str to Mechanism
-        The mechanisms as the file has them; read-only.
-    repeat : mapping or None
-        How the survey is asked again, read-only; None if it is asked once.
-    texts : mapping of str to str
-        What people are asked, where the file says it; read-only.
     digest : str
         The SHA-256 digest of the file in hexadecimal digits.
     """
@@ -414,11 +406,6 @@ class Tallies(Mapping[str, Tally]):
         The survey.
     tallies : mapping of str to Tally, optional
         The tallies by the names of their questions; where there is none, no report came.
-
-    Attributes
-    ----------
-    survey : Survey
-        The survey.
     """
 
     survey: Survey

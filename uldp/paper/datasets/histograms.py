@@ -83,12 +83,8 @@ class GridHistogram(Histogram):
 
     Parameters
     ----------
-    domain : Domain
-        The 625 cells and which of them are sensitive.
-    counts : (625,) array of int
-        The number of check-ins in each cell; kept as a read-only copy.
-    source : str
-        Where the counts come from, and under which license.
+    domain, counts, source
+        As of a `Histogram`, over the 625 cells.
     home, office : (625,) array of int
         Check-ins at places of the categories ``Home (private)`` and ``Office``, part of `counts`.
     home_places, office_places : (625,) array of int
