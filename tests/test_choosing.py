@@ -145,8 +145,6 @@ def test_users_needed_are_enough_and_one_less_is_not(name, loss):
         def expected(n, domain=domain, epsilon=epsilon, p=p):
             return forecast_loss(compare(domain, epsilon, n, p)[name], loss)
 
-        if loss == "l1" and expected(n) >= 2:
-            n = int(n * expected(n) ** 2)
         assert users_needed(mechanism, loss, expected(n), p) == n
         target = expected(n) * rng.uniform(0.5, 1)
         enough = users_needed(mechanism, loss, target, p)
@@ -173,6 +171,18 @@ def test_users_and_epsilon_needed_for_the_standard_error_of_a_total(name):
     assert found == pytest.approx(0.8, rel=1e-6)
 
 
+def test_tv_is_half_of_l1_and_mse_is_l2():
+    mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4, sensitive=[0]), 1.0)
+    for p in (None, [0.1, 0.2, 0.3, 0.4]):
+        assert users_needed(mechanism, "tv", 0.01, p) == users_needed(mechanism, "l1", 0.02, p)
+        assert users_needed(mechanism, "mse", 1e-4, p) == users_needed(mechanism, "l2", 1e-4, p)
+    needed = [
+        epsilon_needed(MECHANISMS["uRR"], mechanism.domain, 1000, loss, target)
+        for loss, target in (("tv", 0.1), ("l1", 0.2), ("mse", 1e-3), ("l2", 1e-3))
+    ]
+    assert needed[0] == needed[1] != needed[2] == needed[3]
+
+
 def test_weights_are_those_of_a_standard_error():
     mechanism = uldp.RandomizedResponse(uldp.Domain(2), 1.0)
     message = "weights must be given for the standard error of a total, and only then"
@@ -188,7 +198,7 @@ def test_a_target_that_needs_no_data_is_refused():
     for loss, weights, most in (
         ("standard_error", [0], 0.5),
         ("standard_error", ages, 20),
-        ("l1", None, 2),
+        ("tv", None, 1),
     ):
         message = f"target must be below {most:g}, .* point is 0.01"
         for target in (most, 6 * most):
@@ -217,13 +227,12 @@ def test_epsilon_needed_by_randomized_response_has_a_formula():
 def test_epsilon_needed_is_enough_and_a_little_less_is_not(name, loss):
     rng = np.random.default_rng(9)
     domain = uldp.Domain(40, sensitive=range(9))
-    n = 10**9  # at which an l1 loss is below 2
     for p in (None, random_distribution(rng, 40)):
         for epsilon in (0.01, 0.7, 3.0):
-            target = forecast_loss(compare(domain, epsilon, n, p)[name], loss) * 0.99
-            enough = epsilon_needed(MECHANISMS[name], domain, n, loss, target, p)
+            target = forecast_loss(compare(domain, epsilon, 5_000, p)[name], loss) * 0.99
+            enough = epsilon_needed(MECHANISMS[name], domain, 5_000, loss, target, p)
             at, below = (
-                forecast_loss(compare(domain, x, n, p)[name], loss)
+                forecast_loss(compare(domain, x, 5_000, p)[name], loss)
                 for x in (enough, enough * (1 - 2e-9))
             )
             assert at <= target < below

@@ -35,8 +35,8 @@ __all__ = [
     "users_needed",
 ]
 
-Aim = Loss | Literal["standard_error"]
-AIMS: tuple[Aim, ...] = (*LOSSES, "standard_error")
+Aim = Loss | Literal["tv", "mse", "standard_error"]
+AIMS: tuple[Aim, ...] = (*LOSSES, "tv", "mse", "standard_error")
 
 LEAST_SOUGHT = 1e-6
 LARGEST_SOUGHT = 30.0
@@ -149,12 +149,12 @@ def users_needed(
     ----------
     mechanism : Mechanism
         The mechanism.
-    loss : {"l1", "l2", "standard_error"}
-        The l1 loss, twice the TV, by the central limit theorem; the squared l2 loss, which is the
-        MSE, exact for every n; or the standard error of Σ weights(x) p(x), exact too.
+    loss : {"l1", "l2", "tv", "mse", "standard_error"}
+        The l1 loss, or half of it, the TV, by the central limit theorem; the squared l2 loss, which
+        is the MSE, exact for every n; or the standard error of Σ weights(x) p(x), exact too.
     target : float
-        Above 0, and below what a guess without any data keeps to: an l1 loss of 2, and a standard
-        error of half the range of the weights. A percentage point is 0.01.
+        Above 0, and below what a guess without any data keeps to: a TV of 1, and a standard error
+        of half the range of the weights. A percentage point is 0.01.
     p : (k,) array_like or mapping of label to float, optional
         The distribution; by default the worst case.
     weights : (k,) array_like, collection of labels, or mapping of label to float, optional
@@ -164,7 +164,7 @@ def users_needed(
     checks.instance(mechanism, "mechanism", Mechanism)
     target, weights = _aim(mechanism.domain, loss, target, weights)
     one_user = _expected(mechanism, loss, 1, p, weights)
-    power = 1 if loss == "l2" else 2
+    power = 1 if loss in ("l2", "mse") else 2
     try:
         return max(1, math.ceil((one_user / target) ** power * (1 - ROUNDING)))
     except OverflowError:
@@ -292,7 +292,7 @@ def _aim(
     target = checks.positive(target, "target")
     if (loss == "standard_error") == (weights is None):
         raise ValueError("weights must be given for the standard error of a total, and only then")
-    most = 2.0 if loss == "l1" else math.inf
+    most = 1.0 if loss == "tv" else math.inf
     if weights is not None:
         weights = weights_of(domain, weights)
         most = float(np.ptp(weights)) / 2
@@ -314,6 +314,7 @@ def _expected(
     if weights is not None:
         n = checks.whole(n, "n", least=1)
         return math.sqrt(total_variance(mechanism, weights, p, "adjusted") / n)
-    if loss == "l2":
+    if loss in ("l2", "mse"):
         return mechanism.l2_loss(mechanism.worst_case("l2") if p is None else p, n)
-    return mechanism.l1_loss(mechanism.worst_case("l1") if p is None else p, n)
+    distance = mechanism.l1_loss(mechanism.worst_case("l1") if p is None else p, n)
+    return distance / 2 if loss == "tv" else distance
