@@ -138,7 +138,8 @@ def test_the_names_that_other_code_calls_answer():
         privacy.pair_levels privacy.decompose privacy.Device privacy.Shuffled attributes.OneByOne
         inference.covariance inference.standard_errors inference.intervals inference.total
         inference.marginal inference.ratio inference.stratified inference.difference
-        inference.homogeneity inference.goodness_of_fit inference.summary personalized.summary
+        inference.Change.value inference.homogeneity inference.goodness_of_fit inference.summary
+        personalized.summary
         Survey.to_json Survey.from_json Survey.load Survey.save Survey.message Survey.open
         Survey.read Survey.privatize Tallies.load Tallies.save paper.verify.agree
     """

@@ -181,6 +181,11 @@ class Change(EstimateTable):
 
     _called: ClassVar[str] = "change"
 
+    @property
+    def value(self) -> NDArray[np.float64]:
+        """The changes, by the name that they have in a `Total`."""
+        return self.estimate
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stratified(EstimateTable):
