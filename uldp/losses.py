@@ -22,8 +22,8 @@ import math
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from uldp._numerics import checks
 from uldp._numerics.ascent import nearest
@@ -105,7 +105,9 @@ def total_variance(
     if low == high:
         return max(largest_square(low), 0.0)
     options = {"xatol": PRECISION_OF_MASS * (high - low)}
-    found = minimize_scalar(largest_square, bounds=(low, high), method="bounded", options=options)
+    found = scipy.optimize.minimize_scalar(
+        largest_square, bounds=(low, high), method="bounded", options=options
+    )
     return float(min(found.fun, largest_square(low), largest_square(high)))
 
 

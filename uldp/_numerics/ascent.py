@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 Array = NDArray[np.float64]
 
@@ -166,7 +166,8 @@ def newton_target(q: Array, rows: Array) -> Array:
     Z: Array = rows - 2 * (rows @ q)[:, np.newaxis]
     if len(Z) > q.size:
         Z = np.asarray(np.linalg.qr(Z, mode="r"))
-    least = nnls(np.vstack([Z, np.ones(q.size)]), np.append(np.zeros(len(Z)), 1.0))[0]
+    further = np.vstack([Z, np.ones(q.size)])
+    least, _ = scipy.optimize.nnls(further, np.append(np.zeros(len(Z)), 1.0))
     target: Array = least / least.sum()
     return target
 

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from uldp._numerics import checks
 from uldp._numerics.fields import Frozen, lock_arrays
@@ -266,7 +266,7 @@ def clipped_root(decreasing: Callable[[float], float], high: float) -> float:
         return 0.0
     if decreasing(high) >= 0:
         return high
-    return float(brentq(decreasing, 0.0, high, xtol=1e-16, rtol=1e-15))
+    return float(scipy.optimize.brentq(decreasing, 0.0, high, xtol=1e-16, rtol=1e-15))
 
 
 def _checked(s: int, nu: int, epsilon: float) -> tuple[int, int, float]:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 from scipy.special import expit
 
 from uldp._numerics import checks
@@ -32,7 +32,6 @@ from uldp.mechanisms.rappor import UtilityOptimizedRappor
 
 __all__ = ["best_theta"]
 
-NOT_YET_0 = 700.0
 SEARCH_POINTS = 65
 LARGEST_LOG_ODDS = 36.0
 
@@ -83,7 +82,7 @@ def l2_log_odds(s: int, epsilon: float, mass: float) -> float:
 
     The square of the odds exceeds 1 by (E - 1)(1 + σ/E)/(s - σ(1 - 1/E)).
     """
-    shrink = math.exp(-min(epsilon, NOT_YET_0))
+    shrink = math.exp(-epsilon)
     growth = -math.expm1(-epsilon)
     log_excess = epsilon + math.log(growth * (1 + mass * shrink) / (s - mass + mass * shrink))
     return float(np.logaddexp(0, log_excess)) / 2
@@ -114,6 +113,7 @@ def _least(loss: Callable[[float], float], high: float) -> float:
     best = int(np.argmin([loss(x) for x in grid]))
     low = grid[max(best - 1, 0)]
     high = grid[min(best + 1, SEARCH_POINTS - 1)]
-    return float(
-        minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x
+    found = scipy.optimize.minimize_scalar(
+        loss, bounds=(low, high), method="bounded", options={"xatol": 1e-10}
     )
+    return float(found.x)

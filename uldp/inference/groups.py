@@ -7,8 +7,8 @@ from dataclasses import astuple
 from itertools import product
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from uldp._numerics import checks
 from uldp.decoders import ROUNDING
@@ -109,7 +109,7 @@ def interval_of_ratio(
             return end
         if beyond(nearest, side) >= 0:
             return nearest
-        return float(brentq(beyond, end, nearest, (side,), exactness))
+        return float(scipy.optimize.brentq(beyond, end, nearest, (side,), exactness))
 
     return edge(least, 1), edge(most, 0)
 
