@@ -41,7 +41,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from uldp._numerics import checks
@@ -201,10 +200,8 @@ class Shuffled:
             If there are more than 2^20 histograms.
         """
         allowed = checks.open_unit(delta, "delta")
-        if self.exact_delta(0.0) <= allowed:
-            return 0.0
-        most = self.mechanism.epsilon
-        return float(brentq(lambda level: self.exact_delta(level) - allowed, 0, most, xtol=1e-15))
+        _, level = self._bisect(lambda level: self.exact_delta(level) > allowed)
+        return level
 
     @property
     def _slack(self) -> float:
