@@ -480,7 +480,6 @@ def of_personalized() -> list[Call]:
         ),
         call(population.intermediate, of_all, values=PAIR),
         call(population.privatize, other | of_all, common=COMMON, values=PAIR),
-        call(population.simulate, other | of_all, common=COMMON, values=PAIR),
         call(
             personalized.JointLaw, {"probabilities": not_tables}, domain=TAGGED, probabilities=table
         ),

@@ -13,7 +13,6 @@ from uldp._numerics.fields import Frozen, set_fields
 from uldp.mechanisms.base import Mechanism, Seed
 from uldp.personalized.tagged import TaggedDomain, tagged_domain
 from uldp.personalized.users import secret_tags
-from uldp.tallies import Tally
 
 __all__ = ["SecretMaps"]
 
@@ -105,35 +104,10 @@ class SecretMaps(Frozen):
         indices : bool, optional
             Whether the values are indices (see `Domain.indices`).
         """
-        intermediate = self._sent_to(common, values, indices)
-        return common.privatize(intermediate, rng, indices=True)
-
-    def simulate(
-        self, common: Mechanism, values: ArrayLike, rng: Seed = None, *, indices: bool = False
-    ) -> Tally:
-        """Draw a tally with the law of ``common.tally(privatize(common, values))``.
-
-        The values are mapped and counted, the rest takes O(k + κ).
-
-        Parameters
-        ----------
-        common : Mechanism
-            The common mechanism, over the domain of these maps.
-        values : (n,) array_like of labels or indices
-            The value in X of each user.
-        rng : optional
-            What `numpy.random.default_rng` takes.
-        indices : bool, optional
-            Whether the values are indices (see `Domain.indices`).
-        """
-        intermediate = self._sent_to(common, values, indices)
-        return common.simulate(np.bincount(intermediate, minlength=self.domain.size), rng)
-
-    def _sent_to(self, common: Mechanism, values: ArrayLike, indices: bool) -> NDArray[np.intp]:
-        """Return what the common mechanism gets of each user, if it is over this domain."""
         if tagged_domain(common) != self.domain:
             raise ValueError(f"common must be a mechanism over {self.domain!r}, got {common!r}")
-        return self.intermediate(values, indices=indices)
+        intermediate = self.intermediate(values, indices=indices)
+        return common.privatize(intermediate, rng, indices=True)
 
 
 def _users(users: ArrayLike) -> NDArray[np.int64]:
