@@ -169,13 +169,9 @@ def adjusted(tally: Tally) -> NDArray[np.float64]:
     estimate stays as it is. Entries may be negative.
 
     Adding up can cost. For a group, and for any weights of one sign, it never does under RAPPOR and
-    uRAP with the paper's θ, nor for a single value under uHR with ε up to ln 3. With weights of
-    both signs the variance under this uRAP is up to 1 + (1 - exp(-ε/2))/s times that of the
-    empirical estimate. They can lose under uHR, too, and with another θ a single value can: 1.8
-    times for θ = 1/2, ε = 2 and one sensitive value that nobody has. Where nearly all people have
-    one of three sensitive values, the variance of its share under uHR is 1.4 times as large for
-    ε = 2, 6.6 times for ε = 4 and 330 times for ε = 8; with another number of them it is less (up
-    to 7, by search).
+    uRAP with the paper's θ, nor for a single value under uHR with ε up to ln 3. Elsewhere it can:
+    where nearly all people have one sensitive value, much under uHR at a large ε. The book's
+    chapter *Shares add up to one* has the factors.
 
     Parameters
     ----------

@@ -78,8 +78,6 @@ def whole(value: object, name: str, least: int, most: int = LARGEST_INTEGER) -> 
     number = int(value) if isinstance(value, Integral) else int(float(value))
     if number < least:
         raise ValueError(f"{name} must be {least} or greater, got {value!r}")
-    if number > LARGEST_INTEGER:
-        raise ValueError(f"{name} must fit a 64-bit integer, got {value!r}")
     if number > most:
         raise ValueError(f"{name} must be at most {most}, got {value!r}")
     return number

@@ -131,8 +131,8 @@ class BlockDecoder(OutcomeDecoder):
         What a revealed value adds for each x in X_S.
     unrevealed : ndarray
         What a set of each size adds for each x in X_N.
-    named, unnamed : float
-        What a revealed value adds for itself, and for the others in X_N.
+    unnamed : float
+        What a revealed value adds for the others in X_N; for itself it is 1/revealed more.
     """
 
     def __init__(
@@ -164,7 +164,6 @@ class BlockDecoder(OutcomeDecoder):
         self.absent = -float(law.weights @ (law.hidden * (1 + excess))) / scale / s
         self.unrevealed = foreign_mass / nu
         self.unnamed = float(law.weights @ (law.shown * foreign_mass)) / law.revealed / nu
-        self.named = self.unnamed + 1 / law.revealed
         lock_arrays(self)
 
     def estimate(self, counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
@@ -212,13 +211,11 @@ class BlockDecoder(OutcomeDecoder):
             applied[S] += weight * self.contrast[i] ** 2 * (held[:, None] * w[S] + pairs)
         shown = law.revealed * p[N][:, None]
         products = (
-            self.absent * w[S].sum(axis=0)
-            + self.unnamed * w[N].sum(axis=0)
-            + (self.named - self.unnamed) * w[N]
+            self.absent * w[S].sum(axis=0) + self.unnamed * w[N].sum(axis=0) + w[N] / law.revealed
         )
         from_revealed = (shown * products).sum(axis=0)
         applied[S] += self.absent * from_revealed
-        applied[N] += self.unnamed * from_revealed + (self.named - self.unnamed) * shown * products
+        applied[N] += self.unnamed * from_revealed + shown * products / law.revealed
         return applied.reshape(weights.shape)
 
     def moments_of_total(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -248,8 +245,7 @@ class BlockDecoder(OutcomeDecoder):
             square = held * squares_S + of_foreign * (sum_S**2 - squares_S)
             sent = law.hidden[i] * start**2 + 2 * start * contrast * mean + contrast**2 * square
             moments[N] += weight * sent
-        named = (self.named - self.unnamed) * weights[N]
-        revealed = self.absent * sum_S + self.unnamed * of_N + named
+        revealed = self.absent * sum_S + self.unnamed * of_N + weights[N] / law.revealed
         moments[N] += law.revealed * revealed**2
         return moments
 
@@ -300,4 +296,4 @@ class BlockDecoder(OutcomeDecoder):
         for i, weight in enumerate(law.weights):
             yield self.unrevealed[i], weight * (p_foreign + law.hidden[i] * (p_own + p_fellow))
         yield self.unnamed, law.revealed * p_fellow
-        yield self.named, law.revealed * p_own
+        yield self.unnamed + 1 / law.revealed, law.revealed * p_own
