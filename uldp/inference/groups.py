@@ -80,7 +80,8 @@ def ratio(
     estimate = sample.estimate
     uncut = float(a @ estimate / (b @ estimate))
     error = total_of(sample, a - uncut * b, missed).standard_error / mass.value
-    value = float(np.clip(uncut, np.min(a[inside] / b[inside]), np.max(a[inside] / b[inside])))
+    rates = a[inside] / b[inside]
+    value = float(np.clip(uncut, rates.min(), rates.max()))
     low, high = interval_of_ratio(sample, a, b, missed)
     error = float(known(np.nan_to_num(error), low, high))
     return Total(value, error, low, high, method=method)

@@ -88,7 +88,6 @@ class Survey:
     digest: str
     _text: str
     _old: bool
-    _digest: bytes
     _names: list[str]
     _widths: list[int]
 
@@ -122,17 +121,15 @@ class Survey:
 
     def _set(self, text: str, old: bool = False) -> None:
         content = survey_file.read_survey(text, old)
-        digest = sha256(text.encode())
         set_fields(
             self,
             id=content.id,
             questions=MappingProxyType(content.questions),
             repeat=content.repeat,
             texts=MappingProxyType(content.texts),
-            digest=digest.hexdigest(),
+            digest=sha256(text.encode()).hexdigest(),
             _text=text,
             _old=old,
-            _digest=digest.digest(),
             _names=[*content.questions],
             _widths=[wire.wire_dtype(one).itemsize for one in content.questions.values()],
         )
@@ -245,7 +242,7 @@ class Survey:
         """
         checks.choice(question, "question", self._names)
         rows = wire.wire_rows(self.questions[question], reports)
-        return wire.pack(self._digest, self._names.index(question), rows)
+        return wire.pack(bytes.fromhex(self.digest), self._names.index(question), rows)
 
     def open(self, message: BytesLike, max_reports: int = 1) -> tuple[str, NDArray[Any]]:
         """Return what one message holds: its question, and the reports.
@@ -356,7 +353,7 @@ class Survey:
     def _payload(self, message: object, most: int) -> tuple[int, memoryview]:
         """Return the number of question and the reports of an intact message, possible or not."""
         digest, number, width, payload = wire.unpack(message)
-        if digest != self._digest:
+        if digest.hex() != self.digest:
             raise MessageError(
                 Reason.FOREIGN,
                 f"its survey is {digest.hex()[:SHOWN_DIGITS]}..., this one is "
@@ -423,8 +420,10 @@ class Tallies(Mapping[str, Tally]):
                     f"tallies[{name!r}] must be of {survey.questions[name]!r}, got {tally.law!r}"
                 )
         self.survey = survey
-        empty = {name: empty_tally(mechanism) for name, mechanism in survey.questions.items()}
-        self._tallies = empty | dict(given)
+        self._tallies = {
+            name: given[name] if name in given else empty_tally(mechanism)
+            for name, mechanism in survey.questions.items()
+        }
 
     def to_json(self) -> str:
         """Return the text of a file of tallies, which includes the text of the survey file."""
