@@ -6,6 +6,7 @@ Chapters with exercises are held to it; those that derive in sight, to more.
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ LONGEST_DERIVATION, LONGEST_COINS, WORDS_OF_A_CAPTION = 12, 20, 40
 CHECK = re.compile(r"\b(assert|assert_allclose|assert_array_equal)\b")
 
 
+@cache
 def cells(notebook: Path) -> list[dict]:
     return json.loads(notebook.read_text(encoding="utf-8"))["cells"]
 
@@ -185,6 +187,15 @@ def test_captions_are_short(name):
     for cell in code(name)[2]:
         caption = cell["metadata"]["mystnb"].get("figure", {}).get("caption", "")
         assert len(caption.split()) <= WORDS_OF_A_CAPTION, caption
+
+
+def test_the_tests_that_chapters_name_exist():
+    named = set()
+    for path in NOTEBOOKS.glob("*.ipynb"):
+        named |= set(re.findall(r"`(test_\w+)`", "".join(map(source, cells(path)))))
+    tests = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py")]
+    assert named <= set(re.findall(r"^def (test_\w+)", "".join(tests), re.M))
+    assert len(named) > 50
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")))
