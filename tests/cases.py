@@ -79,6 +79,17 @@ def supports(mechanism: uldp.Mechanism) -> np.ndarray:
     return np.array([mechanism.tally(y[None]).counts for y in mechanism.outputs])
 
 
+def rows_of(mechanism: uldp.Mechanism, method: str = "empirical") -> np.ndarray:
+    """The estimates from single reports, shape (|Y|, k)."""
+    return np.array([mechanism.estimate(y[None], method) for y in mechanism.outputs])
+
+
+def compositions(n: int, parts: int) -> np.ndarray:
+    """All ways to write n as a sum of so many numbers."""
+    bars = itertools.combinations(range(n + parts - 1), parts - 1)
+    return np.array([np.diff([-1, *chosen, n + parts - 1]) - 1 for chosen in bars])
+
+
 def bernoulli_of(mechanism: uldp.Mechanism, x: int) -> Bernoulli:
     """The Bernoulli number of one entry."""
     return Bernoulli(*(float(of_all[x]) for of_all in mechanism.decoder.as_bernoulli()))

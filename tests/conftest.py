@@ -1,9 +1,10 @@
 from collections.abc import Iterator
+from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
 import pytest
-from cases import EXECUTABLE
+from cases import EXECUTABLE, MECHANISMS
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
@@ -15,6 +16,12 @@ matplotlib.use("Agg")
 def close_figures() -> Iterator[None]:
     yield
     plt.close("all")
+
+
+@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
+def make(request: pytest.FixtureRequest) -> Any:
+    """Each mechanism by which a test makes its own."""
+    return request.param
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, domains, random_distribution
+from cases import MECHANISMS, domains, random_distribution, rows_of
 from scipy import stats
 
 import uldp
@@ -13,12 +13,6 @@ from uldp.survey import attacks
 
 BUDGETS = (0.2, 1.0, 4.0)
 CENSUS = uldp.Domain(400, sensitive=range(76))
-
-
-def decoded(mechanism):
-    """The rows D_y of all reports, by tallying each alone."""
-    tallies = (mechanism.tally(y[None]).counts for y in mechanism.outputs)
-    return np.array([mechanism.decoder.estimate(counts, 1) for counts in tallies])
 
 
 def row(mechanism, report):
@@ -35,7 +29,7 @@ def test_influence_and_the_worst_report_are_those_of_all_reports(name):
     for domain in domains(4):
         for epsilon in BUDGETS:
             mechanism = MECHANISMS[name](domain, epsilon)
-            rows = decoded(mechanism)
+            rows = rows_of(mechanism)
             least_and_largest = np.stack([rows.min(axis=0), rows.max(axis=0)], axis=1)
             close = {"rtol": 1e-9, "atol": 1e-9 * np.abs(rows).max()}
             np.testing.assert_allclose(attacks.influence(mechanism), least_and_largest, **close)
@@ -141,7 +135,7 @@ def test_unforged_is_sharp_at_both_ends_and_does_nothing_without_forgers():
     for domain in domains(3):
         for make in MECHANISMS.values():
             mechanism = make(domain, 1.0)
-            rows = decoded(mechanism)
+            rows = rows_of(mechanism)
             targets = random_targets(rng, domain.size)
             sums = rows[:, targets].sum(axis=1)
             honest, beta = rng.random(), rng.random()
@@ -180,7 +174,7 @@ def test_forgers_of_the_lower_side_count():
     """Where almost all hold the targets, lowering the sum is what moves it most."""
     mechanism = uldp.UtilityOptimizedRR(uldp.Domain(4, sensitive=range(2)), 1.0)
     p = np.array([0.5, 0.5, 0, 0])
-    lowest = decoded(mechanism)[:, :2].sum(axis=1).min()
+    lowest = rows_of(mechanism)[:, :2].sum(axis=1).min()
     with pytest.raises(ValueError, match=f"{0.1 * (1 - lowest):.6g}"):
         attacks.users_for_margin(mechanism, p, [0, 1], 0.01, 0.1)
 

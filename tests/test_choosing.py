@@ -47,7 +47,6 @@ def printed_tv(name, s, k, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
 def test_outputs_and_revealing_ones_counted_by_enumeration(make, epsilon):
     for domain in domains(5):
         mechanism = make(domain, epsilon)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, domains, random_distribution
+from cases import domains, random_distribution
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
@@ -21,11 +21,6 @@ from uldp.tallies import METHODS
 
 DOMAIN = uldp.Domain(5, sensitive=[1, 3, 4])
 SHORT = pytest.mark.filterwarnings("ignore:EM stopped")
-
-
-@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
-def make(request):
-    return request.param
 
 
 def report_counts(mechanism: uldp.Mechanism, reports: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 import mpmath
 import numpy as np
 import pytest
-from cases import MECHANISMS
 from hypothesis import given, strategies as st
 
 import uldp
@@ -88,7 +87,6 @@ def test_uRAP_loss_at_any_theta(epsilon, theta, weights, data):
     assert mechanism.l2_loss(p, 1) == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
 def test_largest_variance_of_a_total_is_attained_and_not_passed(make):
     """At the maximum p* the gradient vanishes on the face of p*, and the curvature is -2 w w^T.
 

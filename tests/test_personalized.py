@@ -39,11 +39,6 @@ WORDS = ("elm", "park", "bench", "home'", "2")
 """What gives the map of ALICE away, with the index of her home."""
 
 
-@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
-def make(request):
-    return request.param
-
-
 def all_maps(k: int) -> Iterator[dict[int, str]]:
     """Every map from some of k values to the two tags."""
     for choice in itertools.product([None, *TAGS], repeat=k):

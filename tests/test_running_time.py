@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, domains
+from cases import domains
 
 import uldp
 from uldp.likelihood import em, log_likelihood, maximum_likelihood
@@ -26,7 +26,6 @@ def running_time(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return running_time
 
 
-@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
 def test_a_step_of_dense_em_is_a_step_of_em(running_time, make):
     rng = np.random.default_rng(1)
     for domain in domains(5):

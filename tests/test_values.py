@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, domains
+from cases import domains
 from malformed.rows import CALLS
 
 import uldp
@@ -17,11 +17,6 @@ from uldp.likelihood import Evidence
 from uldp.privacy import ldp_level
 
 DOMAIN = uldp.Domain(6, sensitive=[0, 1, 4])
-
-
-@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
-def make(request):
-    return request.param
 
 
 @dataclass(frozen=True, eq=False)

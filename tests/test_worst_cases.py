@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, bernoulli_of
+from cases import bernoulli_of
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
@@ -128,7 +128,6 @@ def test_so_are_the_levels_of_a_block_design(s, nu, epsilon, data):
         assert (in_S - in_N) * (0.5 - p[0] * s) >= -1e-12
 
 
-@pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS.keys())
 @pytest.mark.parametrize(("k", "s"), [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (6, 0), (6, 6)])
 @pytest.mark.parametrize("epsilon", [1e-6, 1.0, 30.0])
 def test_extremes_have_a_worst_case(make, k, s, epsilon):
