@@ -1,28 +1,25 @@
-"""The estimate that sums to 1: by enumeration of all reports, by the sampler, by search."""
+"""The moments of linear estimates, and the one that sums to 1: by enumeration, draws and search."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, domains, random_distribution
+from cases import MECHANISMS, domains, random_distribution, rows_of
 from test_worst_cases import largest_found
 
 import uldp
 from uldp import inference, losses, personalized
+from uldp.decoders import Decoder
+from uldp.law import LINEAR
 
 EPSILONS = (0.1, 1.0, 8.0)
 CHANGED = ("RAPPOR", "uRAP", "uRAP, θ = 0.8", "uHR")
 
 
-@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
-def make(request):
-    return request.param
-
-
-def rows_of(mechanism: uldp.Mechanism) -> np.ndarray:
+def adjusted_rows(mechanism: uldp.Mechanism) -> np.ndarray:
     """D̃_y of each report, from the empirical estimates and the definition, shape (|Y|, k)."""
-    rows = np.array([mechanism.estimate(y[None]) for y in mechanism.outputs])
+    rows = rows_of(mechanism)
     S = mechanism.sensitive
     if S.size:
         rows[:, S] += (1 - rows.sum(axis=1, keepdims=True)) / S.size
@@ -32,9 +29,9 @@ def rows_of(mechanism: uldp.Mechanism) -> np.ndarray:
 def test_the_estimate_is_that_of_the_definition_and_unbiased(make):
     for domain, epsilon in itertools.product(domains(4), EPSILONS):
         mechanism = make(domain, epsilon)
-        rows = rows_of(mechanism)
+        rows = adjusted_rows(mechanism)
         scale = np.abs(rows).max()
-        found = [mechanism.estimate(y[None], "adjusted") for y in mechanism.outputs]
+        found = rows_of(mechanism, "adjusted")
         np.testing.assert_allclose(found, rows, atol=1e-12 * scale)
         mean = mechanism.transition_matrix() @ rows
         np.testing.assert_allclose(mean, np.eye(domain.size), atol=1e-12 * scale)
@@ -59,42 +56,50 @@ def test_ranges_are_those_of_all_reports(make):
     sizes = (1, 2, 3, 4, 5, 8)
     for domain in (uldp.Domain(s + extra, range(s)) for s in sizes for extra in (0, 1)):
         mechanism = make(domain, 3.0)
-        rows = rows_of(mechanism)
+        rows = adjusted_rows(mechanism)
         expected = np.column_stack([rows.min(axis=0), rows.max(axis=0)])
         np.testing.assert_allclose(mechanism.adjusted.ranges(), expected, atol=1e-12)
 
 
-def test_all_moments_are_those_of_the_matrix(make):
+@pytest.mark.parametrize("method", LINEAR)
+def test_all_moments_are_those_of_the_matrix(make, method):
     rng = np.random.default_rng(46)
     for domain, epsilon in itertools.product(domains(4), EPSILONS):
         mechanism = make(domain, epsilon)
-        decoder, rows = mechanism.adjusted, rows_of(mechanism)
+        decoder, rows = mechanism.decoder_of(method), rows_of(mechanism, method)
         p, w = random_distribution(rng, domain.size), rng.normal(size=(domain.size, 2))
-        m = p @ mechanism.transition_matrix()
+        Q = mechanism.transition_matrix()
+        m, said = p @ Q, rows @ w
         expected = rows.T @ np.diag(m) @ rows
+        variances = np.diag(expected) - p**2
+        of_total, squares = Q @ said[:, 0] ** 2, Q @ rows**2
         scale = np.abs(rows).max() ** 2
+        np.testing.assert_allclose(m @ rows, p, atol=1e-12 * scale)
         for found, right in (
-            (mechanism.second_moment(p, "adjusted"), expected),
+            (mechanism.second_moment(p, method), expected),
             (decoder.apply_second_moment(p, w), expected @ w),
-            (losses.variances(mechanism, p, "adjusted"), np.diag(expected) - p**2),
+            (decoder.apply_second_moment(p, w[:, 0]), expected @ w[:, 0]),
+            (losses.variances(mechanism, p, method), variances),
+            (decoder.own_squares, squares.diagonal()),
+            (decoder.moments_of_total(w[:, 0]), of_total),
+            (Decoder.moments_of_total(decoder, w[:, 0]), of_total),
             (
-                decoder.moments_of_total(w[:, 0]),
-                mechanism.transition_matrix() @ (rows @ w[:, 0]) ** 2,
+                losses.total_variance(mechanism, w[:, 0], p, method),
+                m @ (said[:, 0] - p @ w[:, 0]) ** 2,
             ),
-            (
-                losses.total_variance(mechanism, w[:, 0], p, "adjusted"),
-                m @ (rows @ w[:, 0] - p @ w[:, 0]) ** 2,
-            ),
-            (mechanism.l2_loss(p, 7, "adjusted"), m @ ((rows - p) ** 2).sum(axis=1) / 7),
-            (decoder.range_of_total(w[:, 1]), ((rows @ w[:, 1]).min(), (rows @ w[:, 1]).max())),
+            (mechanism.l2_loss(p, 7, method), variances.sum() / 7),
+            (decoder.range_of_total(w[:, 1]), (said[:, 1].min(), said[:, 1].max())),
         ):
             np.testing.assert_allclose(found, right, atol=1e-11 * scale)
-        variances = m @ (rows - p) ** 2
-        l1 = np.sqrt(2 * variances / (7 * np.pi)).sum()
-        assert mechanism.l1_loss(p, 7, method="adjusted") == pytest.approx(l1, rel=1e-6, abs=1e-6)
-        of_all = mechanism.transition_matrix() @ (rows**2).sum(axis=1)
+        l1 = np.sqrt(2 * np.maximum(variances, 0) / (7 * np.pi)).sum()
+        assert mechanism.l1_loss(p, 7, method=method) == pytest.approx(l1, rel=1e-6, abs=1e-6)
+        of_all = squares.sum(axis=1)
         slopes = decoder.slopes
         np.testing.assert_allclose(slopes - slopes[0], of_all - of_all[0], atol=1e-11 * scale)
+        if domain.size > 1:
+            of_others = np.where(np.eye(domain.size), 0, squares).max(axis=0)
+            np.testing.assert_allclose(decoder.null_variances, of_others, atol=1e-11 * scale)
+        assert decoder.sums_to_one == np.allclose(rows.sum(axis=1), 1) or domain.size == 1
 
 
 @pytest.mark.parametrize("name", CHANGED)
@@ -104,7 +109,7 @@ def test_mean_squares_of_entries_are_the_largest_of_each_class(name):
     for s, nu in itertools.product(range(1, 15 if name == "uHR" else 5), (0, 2)):
         mechanism = MECHANISMS[name](uldp.Domain(s + nu, range(s)), 1.3)
         decoder = mechanism.adjusted
-        squares = (mechanism.transition_matrix() @ rows_of(mechanism) ** 2).T
+        squares = (mechanism.transition_matrix() @ adjusted_rows(mechanism) ** 2).T
         np.testing.assert_allclose(decoder.own_squares, squares.diagonal())
         of_others = np.where(np.eye(s + nu), 0, squares).max(axis=1)
         np.testing.assert_allclose(decoder.null_variances, of_others, atol=1e-12)
