@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -44,9 +45,14 @@ RENDERED_DIRECTIVES = {
 RENDERED_ROLES = {"cite", "cite:t", "eq", "numref", "prf:ref", "ref", "term"}
 
 
+@cache
+def read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
 def notebook(request: pytest.FixtureRequest) -> NotebookNode:
-    return nbformat.read(request.param, as_version=4)
+    return read(request.param)
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -129,7 +135,7 @@ def test_the_index_names_every_statement_once() -> None:
     pages = "\n".join(
         cell.source
         for path in NOTEBOOKS
-        for cell in nbformat.read(path, as_version=4).cells
+        for cell in read(path).cells
         if cell.cell_type == "markdown"
     )
     pages += "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "book").glob("*.md"))
@@ -254,7 +260,7 @@ def test_the_picture_of_the_readme_is_the_first_of_the_quick_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """README and shared links cannot show a drawing in SVG, which the page has."""
-    cells = code_cells(nbformat.read(ROOT / "notebooks" / "quickstart.ipynb", as_version=4))
+    cells = code_cells(read(ROOT / "notebooks" / "quickstart.ipynb"))
     first = next(number for number, cell in enumerate(cells) if cell.outputs)
     monkeypatch.syspath_prepend(ROOT / "notebooks")
     monkeypatch.setattr(plt, "show", lambda: None)

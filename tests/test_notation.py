@@ -1,4 +1,4 @@
-"""The code on the page of the notation runs, and the parameters that it lists are the decoder's."""
+"""The code on the page of the notation runs, and it lists what the paper does."""
 
 import re
 from pathlib import Path
@@ -83,26 +83,3 @@ def test_shared_symbols_have_code_and_those_of_the_papers_list_are_among_them() 
         assert "`" in row.split(" | ")[3] or row.startswith("| $u$, $u'$"), row
     columns = "\n".join(row.rsplit(" | ", 1)[0] for row in SHARED)
     assert not [symbol for symbol in OF_TABLE_2 if symbol not in columns]
-
-
-def test_levels_and_parameters_are_those_of_the_page() -> None:
-    s, e = 2, np.exp(EPSILON)
-    dom = uldp.Domain(5, sensitive=range(s))
-    c1, c2 = e / (s + e - 1), 1 / (s + e - 1)
-    theta = np.exp(EPSILON / 2) / (np.exp(EPSILON / 2) + 1)
-    d1 = theta / ((1 - theta) * e + theta)
-    d2 = ((1 - theta) * e + theta) / e
-    expected = {
-        uldp.UtilityOptimizedRR: [(c1, c2), (c1 - c2, 0)],
-        uldp.UtilityOptimizedRappor: [(theta, d1), (1 - d2, 0)],
-        uldp.Rappor: [(theta, d1), (theta, d1)],
-    }
-    for make, pairs in expected.items():
-        decoder = make(dom, EPSILON).decoder
-        for part, (own, other) in zip((dom.sensitive, dom.nonsensitive), pairs, strict=True):
-            np.testing.assert_allclose(decoder.true_support[part], own, rtol=1e-12)
-            np.testing.assert_allclose(decoder.false_support[part], other, rtol=1e-12)
-            np.testing.assert_allclose(decoder.gain[part], own - other, rtol=1e-12)
-    for shown, mech in ((c1 - c2, uldp.UtilityOptimizedRR), (1 - d2, uldp.UtilityOptimizedRappor)):
-        assert np.isclose(mech(dom, EPSILON).revealed_share, shown, rtol=1e-12)
-    assert np.isclose(1 - s * c2, c1 - c2)

@@ -1,12 +1,12 @@
 """What the notebooks share stands in notebooks/helpers.py, once."""
 
 import ast
+import json
 import re
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
-import nbformat
 import numpy as np
 import pytest
 import sympy as sp
@@ -18,9 +18,9 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 SHARED = (FOLDER / "helpers.py").read_text(encoding="utf-8")
 CODE = {
     path.stem: "\n".join(
-        re.sub(r"^%%writefile .*\n", "", cell.source)
-        for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "code"
+        re.sub(r"^%%writefile .*\n", "", "".join(cell["source"]))
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "code"
     )
     for path in sorted(FOLDER.glob("*.ipynb"))
 }

@@ -57,6 +57,12 @@ def experiments() -> list[tuple[str, ...]]:
     return module_at("book/_ext/judged.py").rows(PLACES)
 
 
+@pytest.fixture(scope="module")
+def judged() -> dict[int, claims.Judged]:
+    """The claims, judged from the tables in the repository."""
+    return claims.judge(claims.read_tables(ROOT))
+
+
 def labels() -> dict[str, set[str]]:
     """The labels of the book by the roles that lead to them."""
     figures = {
@@ -167,7 +173,7 @@ def test_a_statement_of_a_number_bears_the_verdict_on_it_alone() -> None:
             assert set(badges[label]) == verdicts, paper
 
 
-def test_each_claim_has_its_counts_and_a_place_that_exists(experiments) -> None:
+def test_each_claim_has_its_counts_and_a_place_that_exists(experiments, judged) -> None:
     known = labels()
     written = {}
     for where, says, verdict, counts, place in experiments:
@@ -176,7 +182,6 @@ def test_each_claim_has_its_counts_and_a_place_that_exists(experiments) -> None:
         if counts:
             number = int(re.findall(r"Claim (\d+) ", place)[0])
             written[number] = where, says, verdict, counts
-    found = claims.judge(claims.read_tables(ROOT))
     assert written == {
         number: (
             each.claim.where,
@@ -185,7 +190,7 @@ def test_each_claim_has_its_counts_and_a_place_that_exists(experiments) -> None:
             f"{each.counts.yes}, {each.counts.no}, {each.counts.undecided}"
             + ("; one decides" if each.counts.by_one else ""),
         )
-        for number, each in found.items()
+        for number, each in judged.items()
     }
 
 
@@ -197,8 +202,8 @@ def test_a_figure_counts_the_verdicts_of_its_claims(experiments) -> None:
             assert found == {word: words.count(word) for word in words}
 
 
-def test_the_pages_count_the_verdicts() -> None:
-    words = [each.counts.word for each in claims.judge(claims.read_tables(ROOT)).values()]
+def test_the_pages_count_the_verdicts(judged) -> None:
+    words = [each.counts.word for each in judged.values()]
     known = ("holds", "mostly", "tie", "differs", "not comparable")
     holds, mostly, ties, differs, apart = map(words.count, known)
     assert holds + mostly + ties + differs + apart == len(words)

@@ -159,7 +159,8 @@ def test_a_loss_is_caught_that_is_larger_at_a_random_p_or_a_step_toward_it():
         ([L2, lambda *_: np.nan], ["RR"], sp.true, ArithmeticError, "DESIRED: array\\(nan"),
     ],
 )
-def test_what_cannot_be_tried_is_an_error(sides, of, only, error, message):
+def test_what_cannot_be_tried_is_an_error(monkeypatch, sides, of, only, error, message):
+    monkeypatch.setattr(verify, "DRAWS", 300)
     with pytest.raises(error, match=message):
         verify.agree(*sides, of=of, only=only)
 
