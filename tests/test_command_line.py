@@ -445,31 +445,38 @@ def test_a_bomb_takes_no_memory(tmp_path, capsys):
     assert "not of this format" in capsys.readouterr().err
 
 
-def piped(words: list[str], folder: Path, data: bytes) -> subprocess.CompletedProcess[bytes]:
-    line = [sys.executable, "-m", "uldp", *words]
-    return subprocess.run(line, cwd=folder, input=data, capture_output=True)
+def run_with_stdin(
+    capsys: pytest.CaptureFixture[str], file: str, *words: str
+) -> tuple[int, str, str]:
+    """Run a command whose standard input is a file."""
+    kept = os.dup(0)
+    with Path(file).open("rb") as source:
+        os.dup2(source.fileno(), 0)
+    try:
+        return run(capsys, *words)
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
 
 
-def test_messages_from_the_standard_input(tmp_path, sent):
-    whole = b"".join(sent["mood"])
-    (tmp_path / "a").write_bytes(whole)
-    done = piped(["tally", "survey.json", "-"], tmp_path, whole)
+def test_messages_from_the_standard_input(tmp_path, capsys, monkeypatch, sent):
+    monkeypatch.chdir(tmp_path)
+    for name in ("mood", "drug"):
+        Path(name).write_bytes(b"".join(sent[name]))
+    line = [sys.executable, "-m", "uldp", "tally", "survey.json", "-"]
+    done = subprocess.run(line, input=b"".join(sent["mood"]), capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"200 messages accepted\n")
     assert Tallies.from_json(done.stdout) == SURVEY.read(sent["mood"]).tallies
-    done = piped(["tally", "survey.json", "a", "-"], tmp_path, b"".join(sent["drug"]))
-    assert (done.returncode, done.stderr) == (0, b"500 messages accepted\n")
-    done = piped(["tally", "survey.json", "-", "-"], tmp_path, whole)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"uldp: FILE must not repeat a file, got '-' after '-'\n"
-    with (tmp_path / "a").open("rb") as a:
-        line = [sys.executable, "-m", "uldp", "tally", "survey.json", "a", "-"]
-        done = subprocess.run(line, cwd=tmp_path, stdin=a, capture_output=True)
-    assert done.stderr == b"uldp: FILE must not repeat a file, got '-' after 'a'\n"
-    with (tmp_path / "a").open("rb") as a:
-        line = [sys.executable, "-m", "uldp", "tally", "--out", "a", "survey.json", "-"]
-        done = subprocess.run(line, cwd=tmp_path, stdin=a, capture_output=True)
-    assert done.stderr == b"uldp: --out must not be a file that is read, got '-'\n"
-    assert (tmp_path / "a").read_bytes() == whole
+    status, _, err = run_with_stdin(capsys, "drug", "tally", "survey.json", "mood", "-")
+    assert (status, err) == (0, "500 messages accepted\n")
+    for words, message in (
+        (["survey.json", "-", "-"], "FILE must not repeat a file, got '-' after '-'"),
+        (["survey.json", "mood", "-"], "FILE must not repeat a file, got '-' after 'mood'"),
+        (["--out", "mood", "survey.json", "-"], "--out must not be a file that is read, got '-'"),
+    ):
+        refused = run_with_stdin(capsys, "mood", "tally", *words)
+        assert refused == (2, "", f"uldp: {message}\n")
+    assert Path("mood").read_bytes() == b"".join(sent["mood"])
 
 
 def test_a_broken_pipe_is_quiet(tmp_path):

@@ -405,7 +405,6 @@ def test_wrong_choices_are_refused_as_fast_as_right_ones_are_taken(last):
 
 @pytest.mark.parametrize("last", ["elsewhere", None, 1.5, 0])
 def test_unknown_answers_are_refused_as_fast_as_others_are_taken(last):
-    million = MANY * 50
-    assert len(million) == 10**6
+    many = MANY * 5
     way = partial(LARGE._indices, name="values", indices=False, secret=True)
-    assert is_refused_as_fast(partial(way, million), partial(way, [*million[:-1], last]))
+    assert is_refused_as_fast(partial(way, many), partial(way, [*many[:-1], last]))

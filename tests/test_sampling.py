@@ -10,17 +10,12 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, chi_square
+from cases import chi_square
 from scipy import stats
 
 import uldp
 
 FALSE_ALARM = 1e-6
-
-
-@pytest.fixture(params=MECHANISMS.values(), ids=MECHANISMS.keys())
-def make(request):
-    return request.param
 
 
 def columns(mechanism: uldp.Mechanism, reports: np.ndarray) -> np.ndarray:
@@ -34,7 +29,7 @@ def test_privatize_has_the_law_of_the_matrix(make, sensitive):
     mechanism = make(uldp.Domain(4, sensitive=sensitive), 0.8)
     Q = mechanism.transition_matrix()
     p_values = []
-    for seed, x in itertools.product(range(10), range(4)):
+    for seed, x in itertools.product(range(2), range(4)):
         reports = mechanism.privatize(np.full(3000, x), rng=[seed, x])
         observed = np.bincount(columns(mechanism, reports), minlength=Q.shape[1])
         p_values.append(chi_square(observed, Q[x]))
@@ -99,7 +94,7 @@ def test_simulate_has_the_mean_and_covariance_of_many_users(make):
         c * (supports.T @ np.diag(row) @ supports - np.outer(row @ supports, row @ supports))
         for c, row in zip(true_counts, Q, strict=True)
     )
-    rng, draws = np.random.default_rng(8), 5000
+    rng, draws = np.random.default_rng(8), 2000
     counts = np.array([mechanism.simulate(true_counts, rng).counts.ravel() for _ in range(draws)])
     varies = np.diag(covariance) > 0
     assert (counts[:, ~varies] == mean[~varies]).all()
@@ -112,21 +107,6 @@ def test_simulate_has_the_mean_and_covariance_of_many_users(make):
     expected = covariance / np.outer(spread, spread)
     deviation = np.abs(products - expected) / np.sqrt((1 + expected**2) / draws)
     assert deviation.max() < limit
-
-
-def test_users_of_one_mechanism_are_drawn_from_p_by_the_losses():
-    """The measured squared loss of many populations agrees with `l2_loss` (false alarm 1e-6)."""
-    domain = uldp.Domain(5, sensitive=[0, 4])
-    p, n, draws = np.array([0.1, 0.3, 0.0, 0.2, 0.4]), 200, 2000
-    rng = np.random.default_rng(12)
-    for make in MECHANISMS.values():
-        mechanism = make(domain, 1.0)
-        estimates = [
-            mechanism.estimate(mechanism.simulate(rng.multinomial(n, p), rng)) for _ in range(draws)
-        ]
-        losses = ((np.array(estimates) - p) ** 2).sum(axis=1)
-        error = losses.std() / np.sqrt(draws)
-        assert abs(losses.mean() - mechanism.l2_loss(p, n)) < 5.3 * error
 
 
 @pytest.mark.parametrize("name", ["RR", "RAPPOR", "uRR", "uRAP", "uHR"])
