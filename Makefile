@@ -7,7 +7,8 @@ BUILD_BOOK := $(BIN)/jupyter-book build . --all -W -n --keep-going
 CONFIGURE = sed -e 's|execute_notebooks: force|execute_notebooks: $(1)|' -e 's|\./book/_ext|../book/_ext|' _config.yml
 COMPARE ?= --nbval
 COMPARED = $(COMPARE) --nbval-current-env --nbval-cell-timeout 300
-NBVAL = $(BIN)/pytest -n 3 --dist loadscope $(COMPARED)
+TEST := $(BIN)/pytest -n 3 --dist loadscope
+NBVAL = $(TEST) $(COMPARED)
 FEW := _build/few/bin/python
 EXPERIMENTS := $(patsubst %,notebooks/%.ipynb,experiments experiment_figures personalized_experiments)
 # The packages of a paragraph of requirements.txt: the second is for the chapters of the paper, the third for these.
@@ -52,9 +53,10 @@ pdf: $(INSTALLED) stored-book ## Print the book to _build/uldp.pdf (needs Chromi
 	$(BIN)/jupyter-book build . --builder singlehtml --quiet --config _build/stored.yml --toc _build/print.yml
 	$(BIN)/python tools/print_book.py
 
-test: $(INSTALLED) ## Lint, type-check, build the book, run all tests and compare the notebooks' outputs
-	$(MAKE) --jobs 2 --output-sync lint stored-book
-	$(NBVAL) tests notebooks
+# The notebooks need no book, and fill the cores while it is built.
+test: $(INSTALLED) ## Lint, type-check, build the book, compare the notebooks' outputs and run all tests
+	$(MAKE) --jobs 3 --output-sync lint stored-book same
+	$(TEST) tests
 
 paper: $(INSTALLED) ## Build the part "The paper" with its index, and compare its notebooks' outputs
 	@mkdir -p _build
