@@ -27,7 +27,7 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
-from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
@@ -218,21 +218,26 @@ class Picture(Figure):
     def draw(self, renderer: RendererBase) -> None:
         """Lay the panels out, move the names apart, and draw.
 
-        To be saved, a figure is drawn twice: first to be laid out, then without an engine.
+        To be saved, a figure is drawn twice: first to be laid out, then without an engine. It is
+        laid out again unless its names, which take room, stay beside the ends of their lines:
+        diagrams, which have none, settle at the second time.
         """
         engine = self.get_layout_engine()
-        self._push_names_apart()
+        before = self._push_names_apart()
         if engine is not None:
             engine.execute(self)
-            self._push_names_apart()
-        if self.canvas.is_saving() and isinstance(engine, ConstrainedLayoutEngine):
-            engine.execute(self)
-        else:
+            after = self._push_names_apart()
+            if not before or not np.allclose(before, after, rtol=0, atol=0.5):
+                engine.execute(self)
+                self._push_names_apart()
+        if not (self.canvas.is_saving() and isinstance(engine, ConstrainedLayoutEngine)):
             super().draw(renderer)
 
-    def _push_names_apart(self) -> None:
+    def _push_names_apart(self) -> list[tuple[float, float]]:
+        """Set the names beside their lines, and return how far from the ends, in points."""
         for ax in self.panels:
             _push_apart(ax, [one for one in self.names if one[0].axes is ax])
+        return [name.get_position() for name, *_ in self.names]
 
 
 def picture(where: Axes | Sequence[Axes] | NDArray[Any]) -> Picture:
@@ -545,8 +550,7 @@ def number_axes(axes: Iterable[Axes], log: str = "xy", percent: str = "") -> Non
                 decades = math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
                 long = name == "x" and high >= 2000
                 axis.set_major_locator(LogLocator(subs=(1,) if decades > 2 or long else (1, 2, 5)))
-                axis.set_minor_formatter(NullFormatter())
-                axis.set_tick_params(which="minor", size=0)
+                axis.set_minor_locator(NullLocator())
             plain = name not in log or (low >= 1e-4 and high <= 2e6)
             own_texts = not isinstance(axis.get_major_formatter(), ScalarFormatter)
             if name in log + percent or not own_texts:
