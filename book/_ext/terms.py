@@ -87,8 +87,9 @@ class Terms(SphinxPostTransform):
         }
         by_pattern = {pattern(name): anchor for name, anchor in anchors.items()}
         longest_first = sorted(by_pattern, key=len, reverse=True)
+        # The empty group says which word it is. One around the word makes the search slow.
         word = re.compile(
-            rf"(?<![\w-])(?:{'|'.join(f'({one})' for one in longest_first)})(?![\w-])"
+            rf"(?<![\w-])(?:{'|'.join(f'{one}()' for one in longest_first)})(?![\w-])"
         )
         for text in [one for one in self.document.findall(nodes.Text) if is_running(one)]:
             parts: list[nodes.Node] = []
