@@ -449,6 +449,16 @@ def test_a_misspelt_key_does_not_go_unnoticed():
         Survey.from_json(json.dumps(content))
 
 
+def test_what_is_sensitive_is_a_label_and_no_index():
+    """Of labels that are strings an index is taken elsewhere; here it would protect another one."""
+    law = {"name": "q", "mechanism": "uRR", "epsilon": 1.0}
+    for labels, wrong in ((["a", "b"], 0), (["a", "b"], True), ([1, 2], "1"), (3, "0"), (3, True)):
+        question = law | {"labels": labels, "sensitive": [wrong]}
+        text = json.dumps({"uldp": 3, "id": "s", "questions": [question]})
+        with pytest.raises(ValueError, match=rf"sensitive must hold labels, got {wrong!r}"):
+            Survey.from_json(text)
+
+
 def test_an_error_shows_so_much_of_what_was_found():
     for length, shown in ((96, "'" + "a" * 96 + "'"), (98, "'" + "a" * 98 + "'")):
         said = refusal(Survey.from_json, json.dumps(CONTENT | {"uldp": "a" * length}))
