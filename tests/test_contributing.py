@@ -113,8 +113,8 @@ x = np.array([1, 2])
 (panel,) = curves({"": {name: (x, x) for name in ("graded", "RR")}}, "n", "TV")
 assert len({(line.get_linestyle(), line.get_color()) for line in panel.lines}) == 2
 assert "| graded | `GradedResponse` | `levels` | A report speaks" in api.mechanisms()
-(of_kind,) = [one for one in survey_vectors.vectors()["surveys"] if "graded" in one["text"]]
-assert len(of_kind["questions"]) > 9
+(of_kind,) = [text for text in survey_vectors.surveys() if "graded" in text]
+assert len(survey_vectors.survey_vectors(of_kind)["questions"]) > 9
 """
 
 
