@@ -1090,6 +1090,18 @@ def test_a_large_weight_of_what_nobody_reports_hides_no_error(make, method):
         assert large.standard_error == pytest.approx(small.standard_error)
 
 
+@pytest.mark.parametrize("kind", uldp.mechanisms.PAPER.values())
+def test_errors_at_the_least_epsilon_are_those_of_the_counts(kind):
+    """Shares are some 10^9 there, of which nothing must cancel."""
+    law = kind(uldp.Domain(3, range(3)), 1e-9)
+    tally = uldp.Tally(law, 10, [0, 3, 7])
+    supported = np.array([0, 0.3, 0.7])
+    expected = np.sqrt(supported * (1 - supported) / 9) / law.decoder.gain
+    expected[0] = np.nan
+    found = inference.standard_errors(tally, "empirical")
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_the_error_of_a_total_of_answers_is_that_of_a_sample():
     mechanism = uldp.RandomizedResponse(uldp.Domain(4), 1.0)
     tally = uldp.Tally(mechanism, 1_000, [300, 400, 300, 0])
