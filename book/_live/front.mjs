@@ -2,7 +2,7 @@
 
 import { losses, sample, simulate } from "./model.mjs";
 import {
-  HIDDEN, OTHER, Panel, choice, columns, element, part, percent, privacy, seeded, surveyOf,
+  HIDDEN, OTHER, Panel, choice, columns, element, part, percent, privacy, seeded, signed, surveyOf,
   thousands, written,
 } from "./kit.mjs";
 
@@ -47,8 +47,7 @@ function panelOf(name, title, { estimate, typical }, isProtected, width) {
     width, height: 250,
     x: { from: 0.9, to: 1.1 * LABELS, log: true, ticks: Object.keys(RANKS).map(Number),
       write: (rank) => RANKS[rank] },
-    y: { from: -EDGE, to: EDGE, ticks: [-2, -1, 0, 1, 2],
-      write: (one) => `${one > 0 ? "+" : ""}${one}`.replace("-", "−") },
+    y: { from: -EDGE, to: EDGE, ticks: [-2, -1, 0, 1, 2], write: signed },
   });
   for (const [isSensitive, look] of [[false, OTHER], [true, HIDDEN]]) {
     const some = ranks.filter((rank) => isProtected.has(byRank[rank - 1]) === isSensitive);

@@ -46,6 +46,9 @@ export function percent(share) {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
+/** A number with its sign. */
+export const signed = (number) => `${number > 0 ? "+" : ""}${number}`.replace("-", "−");
+
 const grouped = new Intl.NumberFormat("en-US");
 const compact = (compactDisplay) => new Intl.NumberFormat("en-US", {
   notation: "compact", compactDisplay, maximumSignificantDigits: 3,

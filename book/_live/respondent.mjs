@@ -6,8 +6,8 @@ import {
 } from "./model.mjs";
 import {
   ACCENT, BEFORE, FAINT, HIDDEN, OTHER, PALE, PLAIN, Panel, bold, button, choice, element,
-  filling, inPercent, lookOf, part, percent, privacy, seeded, slider, surveyOf, table, thousands,
-  written,
+  filling, inPercent, lookOf, part, percent, privacy, seeded, signed, slider, surveyOf, table,
+  thousands, written,
 } from "./kit.mjs";
 
 const ANSWERS = ["married", "widowed", "divorced", "separated", "never married"];
@@ -221,6 +221,7 @@ part("respondent", {
 // --- 10,000 neighbours ---------------------------------------------------------------------------
 
 const SURE = 2; // standard errors, up and down
+const REACHES = [1, 2, 4, 8, 12, 20, 40, 60, 100, 200, 400]; // points, the ends of the axis
 
 const points = (error) => (100 * SURE * error).toFixed(1);
 
@@ -268,7 +269,7 @@ part("neighbours", {
     people: slider("People who answer", [100, 300, 1000, 3000, 10000], 10000, thousands),
     draw: button("Ask others"),
   },
-  show({ mechanism, epsilon, people, draw }, { width, draft }) {
+  show({ mechanism, epsilon, people, draw }, { width, draft, still }) {
     const shares = sharesOfAnswers();
     const names = mechanism === "RR" ? ["RR"] : [mechanism, "RR"];
     const found = {};
@@ -277,35 +278,41 @@ part("neighbours", {
         ? rescaled(name, epsilon, people) : asked(name, epsilon, people, draw);
     }
     if (!draft) atRest = found;
+    const widest = 100 * SURE * Math.max(...names.flatMap((name) => found[name].expected));
+    const reach = REACHES.find((one) => one > 2.2 * widest) ?? REACHES.at(-1);
     const panel = new Panel({
-      width, height: 30 + 48 * ANSWERS.length,
-      x: { from: -0.2, to: 0.8, write: inPercent, label: "share",
-        ticks: width < 500 ? [0, 0.4, 0.8] : [-0.2, 0, 0.2, 0.4, 0.6, 0.8] },
+      width, height: 50 + 48 * ANSWERS.length,
+      x: still({ from: -reach, to: reach, write: signed, label: "error, in percentage points",
+        ticks: [-1, -0.5, 0, 0.5, 1].map((part) => part * reach) }, "x"),
       y: { from: ANSWERS.length - 0.5, to: -0.5, ticks: ROWS, write: (x) => ANSWERS[x],
         tone: (x) => `live-${TONES[ANSWERS[x]]}` },
     });
-    panel.rule({ x: 0 }, { ...PLAIN, width: 0.7 });
     names.forEach((name, row) => {
       const { estimate, errors, expected } = found[name];
+      const look = { ...lookOf(name), marker: row ? "square" : "circle" };
       const y = ROWS.map((x) => x + (names.length === 1 ? 0 : row ? 0.2 : -0.2));
-      shares.forEach((share, x) => {
-        const [left, right] = [-1, 1].map((side) => panel.x(share + side * SURE * expected[x]));
-        const box = { x: left, y: panel.y(y[x]) - 6, width: right - left, height: 12 };
-        panel.add("rect", { ...box, style: `fill: ${PALE.color}` });
-      });
-      const spread = (side) => estimate.map((one, x) => one + side * SURE * errors[x]);
-      panel.spans(y, spread(-1), spread(1), lookOf(name));
-      panel.dots(estimate, y, { ...lookOf(name), marker: row ? "square" : "circle" });
+      const off = estimate.map((one, x) => 100 * (one - shares[x]));
+      const bars = expected.map((one) => 100 * SURE * one);
+      const [low, high] = [-1, 1].map((side) =>
+        off.map((one, x) => one + side * 100 * SURE * errors[x]));
+      bars.forEach((bar, x) => panel.add("rect", {
+        x: panel.x(-bar), y: panel.y(y[x]) - 6, width: panel.x(bar) - panel.x(-bar), height: 12,
+        style: `fill: ${PALE.color}`,
+      }));
+      panel.spans(y, low, high, look).dots(off, y, look);
+      panel.add("text", {
+        x: panel.x(Math.max(bars[0], high[0])) + 8, y: panel.y(y[0]) + 5, class: "live-name",
+        style: `fill: ${look.color}`,
+      }, name);
     });
-    shares.forEach((share, x) => panel.line([share, share], [x - 0.42, x + 0.42], PLAIN));
+    panel.rule({ x: 0 }, PLAIN);
     const off = (name) => Math.max(...found[name].errors);
     const compared = names.length === 1 ? "" :
       ` With RR it would be ± ${points(off("RR"))}.`;
     return {
       drawing: [panel],
-      keys: [["truth", PLAIN], ["where 19 of 20 estimates land", {
-        color: PALE.color, marker: "square" }], ...names.map((name, row) =>
-        [name, { ...lookOf(name), line: "solid", marker: row ? "square" : "circle" }])],
+      keys: [["truth", PLAIN],
+        ["where 19 of 20 estimates land", { color: PALE.color, marker: "square" }]],
       said: `${thousands(people)} people have answered with the same program. ` +
         `The collector knows each share to ± ${points(off(mechanism))} percentage points ` +
         `or better.${compared}`,
