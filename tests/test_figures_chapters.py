@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from drawn import lines, names
 from matplotlib.colors import to_hex
-from test_figures import plates, words
+from test_figures import plates
 
 from uldp.paper.figures import properties, style
 from uldp.paper.figures.losses import (
@@ -112,12 +112,13 @@ def test_a_region_ends_where_its_level_does() -> None:
     assert 0.3 < strongest.get_paths()[0].get_extents().x1 < 1 / 3
 
 
-def test_where_nothing_holds_the_page_is_bare() -> None:
+def test_regions_follow_the_colours_of_the_page() -> None:
     (ax,) = properties.definition_regions({"": nested()}, epsilon=1.0)
-    boxed = [text.get_text() for text in ax.texts if text.get_bbox_patch()]
-    kept = plates(ax)
-    assert set().union(*map(words, kept)) == set(boxed) == {"LDP"}
+    assert plates(ax) == []
     assert not ax.patch.get_visible()
+    tokens = {style.GRID, style.ACCENT, style.FAINT, style.INK}
+    found = {to_hex(color) for drawn in ax.collections for color in drawn.get_facecolor()}
+    assert found <= {token.lower() for token in tokens}
 
 
 def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_said() -> None:
@@ -129,5 +130,6 @@ def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_said() -> Non
     promised = np.array(ax.collections[1].get_segments())[:, 0, 0]
     np.testing.assert_array_equal(promised, [3, 4, 3, 3])
     ends = [(*line.get_xdata(), *line.get_ydata()) for line in ax.lines]
-    assert ends == [(3, 0), (2, 1), (5.5, 2), (ax.get_xlim()[1], 3)]
+    assert ends == [(3, 0), (2, 1), (5.5, 2.5), (ax.get_xlim()[1], 3.5)]
+    assert ax.get_yticks().tolist() == [0, 1, 2.5, 3.5]
     assert [line.get_color() for line in ax.lines] == [style.INK] * 2 + [style.WARN] * 2

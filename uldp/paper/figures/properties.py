@@ -15,15 +15,15 @@ from uldp.paper.figures import style
 
 __all__ = ["Levels", "definition_regions", "promises"]
 
-REGIONS = {
-    "OSLDP only": style.RAMP(0.12),
-    "ULDP": style.RAMP(0.28),
-    "LDP": style.RAMP(0.5),
+REGIONS: dict[str, style.Look] = {
+    "OSLDP only": {"colors": style.GRID},
+    "ULDP": {"colors": style.ACCENT, "alpha": 0.25},
+    "LDP": {"colors": style.FAINT},
 }
-"""From the weakest definition to the strongest, from light to dark."""
+"""From the weakest definition to the strongest."""
 
 TOLERANCE = 1e-9
-MIDDLE: style.Look = {"ha": "center", "va": "center", "bbox": style.WHITE, "zorder": 5}
+MIDDLE: style.Look = {"ha": "center", "va": "center", "zorder": 5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +68,10 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         _mark_edges(ax, ratios["ULDP"], ratios["LDP"], floor)
         _fill(ax, ratios, floor)
         for name, at, of in levels.names:
-            line = {"arrowstyle": "-", "linewidth": 0.8, "color": style.INK}
-            words = ax.annotate(name, of, at, arrowprops=line, annotation_clip=False, **MIDDLE)
-            if name == "none":
-                words.set_bbox(None)
+            color = style.ACCENT if name == "ULDP" else style.INK
+            line = {"arrowstyle": "-", "linewidth": 0.8, "color": color}
+            look = MIDDLE | {"color": color, "arrowprops": line}
+            ax.annotate(name, of, at, annotation_clip=False, **look)
         for label, place in levels.points.items():
             ax.plot(*place, "o", color=style.INK, markerfacecolor="white", clip_on=False, zorder=5)
             ax.annotate(
@@ -95,27 +95,30 @@ def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
         is no level.
     """
     promised, found = np.array([[float(x) for x in pair] for pair in cases.values()]).T
-    ax = style.one_axes(0.7 + 0.42 * len(cases))
+    ax = style.one_axes(0.9 + 0.56 * len(cases))
     finite = np.isfinite(found)
     right = 2 * max(promised.max(), found[finite].max(initial=1))
-    rows = np.arange(len(cases))
     ends = np.where(finite, found, right)
     broken = found > promised * (1 + TOLERANCE)
+    # Half a row lies free between what is kept and what is broken.
+    rows = np.arange(len(cases)) + 0.5 * np.cumsum(np.diff(broken, prepend=broken[:1]))
     colors = [style.WARN if is_broken else style.INK for is_broken in broken]
     ax.set(xscale="log", xlim=(1, right))
     ax.hlines(rows, promised, ends, colors=colors, linewidth=1.4)
     ax.vlines(promised, rows - 0.22, rows + 0.22, color=style.INK, linewidth=2)
-    for row, (end, color) in enumerate(zip(ends, colors, strict=True)):
-        marker = "o" if finite[row] else ">"
+    for case, (end, row, color) in enumerate(zip(ends, rows, colors, strict=True)):
+        marker = "o" if finite[case] else ">"
         ax.plot(end, row, marker, color=color, markersize=6, clip_on=False, zorder=3)
-        if broken[row]:
-            words = "broken" if finite[row] else "no level at all"
+        if broken[case]:
+            words = "broken" if finite[case] else "no level at all"
             look: style.Look = {"textcoords": "offset points", "va": "center", "color": color}
-            side = ((6, 0), "left") if finite[row] else ((-4, 8), "right")
+            side = ((6, 0), "left") if finite[case] else ((-4, 8), "right")
             ax.annotate(words, (end, row), side[0], ha=side[1], weight="bold", **look)
     style.name_rows(ax, list(cases), [style.INK] * len(cases))
+    ax.set_yticks(rows, [name.get_text() for name in ax.get_yticklabels()])
+    ax.set_ylim(rows[-1] + 0.5, -0.5)
     style.number_axes([ax], "x")
-    ax.set_xlabel("factor promised, and found")
+    ax.set_xlabel("factor (logarithmic)")
     style.note(ax, "strokes: what is promised · dots: what is found")
     return ax
 
@@ -127,7 +130,7 @@ def _mark_edges(ax: Axes, uldp: NDArray[Any], ldp: NDArray[Any], floor: float) -
         alone = (uldp[:, edge] >= floor) & (ldp[:, edge] < floor)
         if alone.any():
             heights = places[uldp[:, edge] >= floor][[0, -1]]
-            (line,) = ax.plot([places[edge]] * 2, heights, color=REGIONS["ULDP"], linewidth=6)
+            (line,) = ax.plot([places[edge]] * 2, heights, color=style.ACCENT, linewidth=4)
             line.set(solid_capstyle="butt", clip_on=False, zorder=4)
         uldp[alone, edge] = ldp[alone, edge]
 
@@ -136,5 +139,5 @@ def _fill(ax: Axes, ratios: Mapping[str, NDArray[Any]], floor: float) -> None:
     ax.grid(visible=False)
     for name, array in ratios.items():
         places = np.linspace(0, 1, len(array))
-        ax.contourf(places, places, array, levels=[floor, 2], colors=[REGIONS[name]])
+        ax.contourf(places, places, array, levels=[floor, 2], **REGIONS[name])
         ax.contour(places, places, array, levels=[floor], colors=style.INK, linewidths=0.7)

@@ -10,10 +10,7 @@ import io
 import re
 from xml.etree import ElementTree
 
-from matplotlib.axes import Axes
-from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
-from matplotlib.text import Annotation
 
 __all__ = ["PLATE", "SVG", "written"]
 
@@ -49,29 +46,18 @@ def written(figure: Figure) -> ElementTree.Element:
 
 
 def set_on_page(figure: Figure) -> None:
-    """Leave out grounds but those of images; maps keep their colours with all that lies on them.
-
-    Where regions leave the page bare, a text without a box is on the page.
-    """
+    """Leave out grounds but those of images; maps keep their colours with all that lies on them."""
     figure.patch.set_visible(False)
-    maps = [ax for ax in figure.axes if is_map(ax)]
+    maps = [ax for ax in figure.axes if ax.images]
     for ax in figure.axes:
         ax.patch.set_visible(bool(ax.images))
     if maps:
         figure.draw_without_rendering()
     for ax in maps:
         inside = [text for text in ax.texts if ax.bbox.overlaps(text.get_window_extent())]
-        if not ax.images:
-            inside = [text for text in inside if text.get_bbox_patch()]
-        arrows = [one.arrow_patch for one in inside if isinstance(one, Annotation)]
-        on_it = [ax.patch, *ax.images, *ax.collections, *ax.lines, *ax.patches, *inside, *arrows]
-        for number, artist in enumerate(filter(None, on_it)):
+        on_it = [ax.patch, *ax.images, *ax.collections, *ax.lines, *ax.patches, *inside]
+        for number, artist in enumerate(on_it):
             artist.set_gid(f"{PLATE}-{number}")
-
-
-def is_map(ax: Axes) -> bool:
-    """Return whether a panel shows values as colours."""
-    return bool(ax.images) or any(isinstance(c, QuadContourSet) for c in ax.collections)
 
 
 def _number_names(root: ElementTree.Element) -> None:
