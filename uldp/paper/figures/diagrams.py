@@ -103,14 +103,19 @@ def response_diagram(mechanism: UtilityOptimizedRR) -> Axes:
     Q = mechanism.transition_matrix()
     in_S = mechanism.protected
     labels = [str(label) for label in mechanism.domain.labels]
+    order = [*mechanism.sensitive, *mechanism.nonsensitive]
+    last = order[-1]
+    # No other arrow passes just above the first and the last one, and below the last dotted one.
+    named = [(order[0], order[0]), (last, last)]
+    named += [(last, y) for y in mechanism.sensitive if y != last][-1:]
     arrows = []
     words = {}
     for x, y in np.argwhere(Q > 0):
         kept = ("c_1", BOLD_SENSITIVE) if in_S[x] else ("c_3", BOLD_OTHER)
         symbol, stroke = kept if x == y else ("c_2", style.DOTTED)
-        arrows.append(Arrow(0, labels[x], labels[y], stroke, f"${symbol}$" if x == y else ""))
-        dotted = "" if x == y else " (dotted)"
-        words[symbol] = f"${symbol}$ = {Q[x, y]:.3f}{dotted}"
+        text = f"${symbol}$" if (x, y) in named else ""
+        arrows.append(Arrow(0, labels[x], labels[y], stroke, text))
+        words[symbol] = f"${symbol}$ = {Q[x, y]:.3f}"
     columns = _column(VALUES, labels, in_S), _column(REPORTS, labels, in_S)
     return arrow_diagram(columns, arrows, " · ".join(words[symbol] for symbol in sorted(words)))
 
@@ -396,17 +401,12 @@ def arrow_diagram(
     for arrow in arrows:
         left, start = places[arrow.column][arrow.start]
         right, end = places[arrow.column + 1][arrow.end]
-        draw_arrow(ax, (left + half + 0.05, start), (right - half - 0.05, end), arrow.stroke)
+        ends = (left + half + 0.05, start), (right - half - 0.05, end)
+        draw_arrow(ax, *ends, arrow.stroke)
         if arrow.text:
             middle = (left + right) / 2, (start + end) / 2
-            style.write(
-                ax,
-                middle,
-                arrow.text,
-                arrow.stroke["color"],
-                size=12,
-                bbox=style.WHITE | {"alpha": 1},
-            )
+            beside: style.Look = {"va": "bottom"} if start >= end else {"ha": "left", "va": "top"}
+            style.write(ax, middle, arrow.text, arrow.stroke["color"], size=12, **beside)
     lowest = min(height for column in places for _, height in column.values())
     top = 1.3 if any(column.title for column in columns) else 0.5
     margin = 1.16 if len(columns) == 2 else half + 0.1
@@ -419,8 +419,9 @@ def arrow_diagram(
 def draw_arrow(
     ax: Axes, start: tuple[float, float], end: tuple[float, float], stroke: style.Look
 ) -> None:
-    """Draw an arrow between two places."""
-    head: style.Look = {"arrowstyle": "-|>", "mutation_scale": 10, "shrinkA": 0, "shrinkB": 0}
+    """Draw an arrow between two places; a dotted one, of which there are many, has no head."""
+    tip = "-" if stroke is style.DOTTED else "-|>"
+    head: style.Look = {"arrowstyle": tip, "mutation_scale": 10, "shrinkA": 0, "shrinkB": 0}
     ax.add_patch(FancyArrowPatch(start, end, **head, **stroke))
 
 
