@@ -147,7 +147,7 @@ def maps(
     label : str
         What the shares are of.
     columns : int
-        The number of maps in a row; on a phone up to three maps stand below each other.
+        The number of maps in a row; on a phone two, or one if there are up to three maps.
     lowest : float, optional
         Where the scale begins, which then is logarithmic. By default it begins at 0 and goes with
         the square root of the share, so that cells with few people show.
@@ -165,7 +165,7 @@ def maps(
         for title, values in panels.items()
     }
     height = 0.7 + 2.7 * -(-len(panels) // columns)
-    narrow = 1 if len(panels) < 4 else columns if columns < 4 else columns // 2
+    narrow = 1 if len(panels) < 4 else 2
     axes = style.make_axes(len(panels), height, columns, narrow=narrow)
     highest = max(values.max() for values in shares.values())
     norm = LogNorm(lowest, highest) if lowest else PowerNorm(0.5, vmin=0, vmax=highest)
@@ -189,7 +189,7 @@ def maps(
             )
         if ringed is not None:
             middle = _cells(grid, ringed)[0].get_center()
-            ring: Look = {"markersize": 9, "markerfacecolor": "none", "markeredgewidth": 1.8}
+            ring: Look = {"markersize": 15, "markerfacecolor": "none", "markeredgewidth": 1.2}
             ax.plot(*middle, "o", color=style.SENSITIVE, **ring)
         ax.set_title(title)
         below: Look = {"transform": ax.transAxes, "va": "top", "weight": "bold"}

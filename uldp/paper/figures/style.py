@@ -189,6 +189,8 @@ class Picture(Figure):
         highest = 2.6 if number < 3 else 2.0  # inches of a panel
         if self.narrow_columns == 1 and any(ax.images for ax in self.panels):
             highest = 3.0  # maps, which are about as high as wide
+        elif len(self.axes) > number:
+            highest = 2.4  # with room for a scale below all
         if rows > 4:
             highest = 1.6  # so that a long column is not scrolled for ever
         of_row = self.get_figheight() / -(-number // self.columns)
