@@ -2,7 +2,7 @@
 
 import { printed, saddle, worstLoss } from "./model.mjs";
 import {
-  EPSILONS, FAINT, PALE, PLAIN, Panel, alongEpsilon, choice, columns, geometric, lookOf, part,
+  EPSILONS, PALE, PLAIN, Panel, alongEpsilon, choice, columns, geometric, lookOf, part,
   percent, planned, privacy, table, whole, written,
 } from "./kit.mjs";
 
@@ -52,6 +52,7 @@ part("regimes", {
   show(state, { width, draft }) {
     const { loss, k, s, epsilon } = state;
     const lnK = Math.log(k);
+    const good = loss === "l1" ? s ** 2 / (k - s) : Infinity; // leading terms are good far below
     const [at, low] = [{}, {}];
     for (const name of NAMES) {
       at[name] = relative(name, state, epsilon, SMALL);
@@ -61,22 +62,27 @@ part("regimes", {
     const size = columns(width, 2);
     const x = alongEpsilon(GRID);
     const most = Math.max(...NAMES.map((name) => exact[name][0]), 10);
-    const shared = { width: size.width, height: 340, at: epsilon, moves: "epsilon", names: NAMES };
+    const shared = { width: size.width, height: 340, at: epsilon, moves: "epsilon" };
     const losses = new Panel({
       ...shared, title: "Worst-case loss / no privacy", x,
-      y: { from: 0.7, to: 1.5 * most, log: true, say: written },
+      y: { from: 0.7, to: 1.5 * most, log: true, say: written,
+        ticks: Array.from({ length: Math.ceil(Math.log10(most)) }, (_, i) => 10 ** i) },
     });
     if (limit) losses.line(grid, limit, PALE);
     losses.rule({ x: lnK }, THIN).rule({ x: epsilon });
     losses.write(0.9 * lnK, 1.5 * most, "ln k", { anchor: "end", lift: -14 });
     const shares = new Panel({
-      ...shared, title: "ε → 0: printed / exact", x: { ...x, to: UPTO },
+      ...shared, title: "ε → 0: printed / exact", x: { ...x, to: UPTO }, names: NAMES,
       y: { from: 0, to: 2, say: percent },
     });
     shares.rule({ y: 1 }, THIN).rule({ x: epsilon });
+    for (const [panel, top] of Number.isFinite(good) ? [[losses, 1.5 * most], [shares, 2]] : []) {
+      const [by, anchor] = good < 0.1 ? [1.1, "start"] : [0.9, "end"];
+      panel.rule({ x: good }, { ...THIN, line: "dashed" });
+      panel.write(by * good, top, "s²/ν", { anchor, lift: -30 });
+    }
     for (const name of NAMES) {
       const look = lookOf(name);
-      losses.line(grid, small[name], { ...look, line: "dotted", width: 1.2 });
       losses.line(grid, exact[name], look, name);
       losses.dots([lnK], [low[name][1]], { ...look, marker: "circle", hollow: true });
       shares.line(grid, small[name].map((one, i) => one / exact[name][i]), look, name);
@@ -85,12 +91,12 @@ part("regimes", {
       }
     }
     const share = ([truth, entry]) => percent(entry / truth);
-    losses.names(epsilon, NAMES.map((name) => [written(at[name][0]), at[name][0], lookOf(name)]));
+    losses.names(epsilon, NAMES.map((name) =>
+      [`${name} ${written(at[name][0])}`, at[name][0], lookOf(name)]));
     shares.names(epsilon, []);
     return {
       drawing: [losses, shares],
       keys: [
-        ["printed, ε → 0", FAINT],
         ["printed, ε = ln k", { color: PLAIN.color, marker: "circle", hollow: true }],
         ...(limit ? [["limit", PALE]] : []),
       ],
