@@ -172,12 +172,12 @@ def test_a_drawing_has_two_decimals_and_names_that_are_numbers() -> None:
 
 
 def plates(ax: plt.Axes) -> list[ElementTree.Element]:
-    """What keeps its colours on a dark page."""
+    """What a dark page turns as a whole."""
     drawn = ElementTree.fromstring(ax.figure.svg()).iter()
     return [element for element in drawn if element.get("id", "").startswith(PLATE)]
 
 
-def test_a_map_keeps_its_colours_and_the_words_around_it_do_not() -> None:
+def test_a_map_is_turned_as_a_whole_and_the_words_around_it_are_not() -> None:
     grid = datasets.manhattan()
     (ax,) = figures.maps({"truth": grid.frequencies}, grid, "share", words={"truth": "below"})
     kept = plates(ax)

@@ -2,9 +2,9 @@
 
 An image that is a file would follow the system's colours, not the page's switch. The colours of
 `book/_static/tokens.css` become its variables, but in hatches and in a group whose id begins with
-"plate": a map keeps its light ground, and what is written on it its dark ink. A drawing for a
-phone lies in the one for the desktop, as its child `<svg class="narrow" display="none">`, so that
-both are one output of a cell; one of them is shown. Pictures in PNG stay as they are.
+"plate": a map is turned as a whole in the dark, with what is written on it. A drawing for a phone
+lies in the one for the desktop, as its child `<svg class="narrow" display="none">`, so that both
+are one output of a cell; one of them is shown. Pictures in PNG stay as they are.
 """
 
 from __future__ import annotations

@@ -282,7 +282,7 @@ def pair_levels(
 ) -> NDArray[Any]:
     """Draw for each pair of values how well reports tell the first from the second.
 
-    The darker a cell, the larger its level, on one scale; black is unbounded.
+    The darker a cell, the larger its level, on one scale; a filled one is unbounded.
 
     Parameters
     ----------
@@ -298,6 +298,7 @@ def pair_levels(
     height = 0.6 + 2.6 * -(-len(panels) // 2)
     axes = style.make_axes(len(panels), height, 2, sharex=True, sharey=True, narrow=2)
     colors = [style.SENSITIVE if x in sensitive else style.OTHER for x in range(k)]
+    slant: style.Look = {"rotation": 30, "ha": "right"} if len(max(labels, key=len)) > 3 else {}
     matrices = np.array(list(panels.values()), dtype=float)
     highest = matrices[np.isfinite(matrices)].max()
     for ax, title, levels in zip(axes, panels, matrices, strict=True):
@@ -310,7 +311,7 @@ def pair_levels(
                 ink = "white" if shade[row, column] > 0.4 else style.INK
                 style.write(ax, (column, row), text, ink, gid=f"plate-{row}-{column}")
         ax.set_title(textwrap.fill(title, 18))
-        ax.set_xticks(range(k), labels, rotation=30, ha="right")
+        ax.set_xticks(range(k), labels, **slant)
         ax.set_yticks(range(k), labels)
         ax.tick_params(length=0)
         for ticks in (ax.get_xticklabels(), ax.get_yticklabels()):

@@ -17,7 +17,7 @@ __all__ = ["PLATE", "SVG", "written"]
 SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}href"
 PLATE = "plate"
-"""With what the names begin of all that keeps its colours on a dark page."""
+"""With what the names begin of all that a dark page turns as a whole, light to dark."""
 
 COORDINATES = ("d", "height", "points", "transform", "width", "x", "y")
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
@@ -46,7 +46,7 @@ def written(figure: Figure) -> ElementTree.Element:
 
 
 def set_on_page(figure: Figure) -> None:
-    """Leave out grounds but those of images; maps keep their colours with all that lies on them."""
+    """Leave out grounds but those of images; name maps, and all that lies on them, plates."""
     figure.patch.set_visible(False)
     maps = [ax for ax in figure.axes if ax.images]
     for ax in figure.axes:
