@@ -60,24 +60,13 @@ def test_the_parts_of_an_error_are_shares_with_half_marked_and_the_totals_above(
     assert texts[:4] == ["half at ε = 1.5", "total 32", "5", "2.3"]
 
 
-BY_EPSILON = {
-    "RR": {"empirical": ([0.1, 1], [30.0, 2.0], [2, 0.1]), "em": ([0.1, 1], [0.5, 0.2], [0, 0])},
-    "uRR": {"em": ([0.1, 1], [0.3, 0.1], [0.02, 0.01])},
-}
-
-
-def test_losses_by_estimator_stand_in_rows_and_what_is_beyond_is_written() -> None:
-    levels = {"no privacy": 0.04}
-    first, last = losses_by_estimator(BY_EPSILON, levels, highest=1.5)
-    assert [text.get_text() for text in first.texts] == ["3,000%, 200%", " no privacy "]
-    within, least, beyond = lines(first)[:3]
-    assert (within, least, beyond) == (([0.5], [1]), ([0.5], [1]), ([1.5], [0]))
-    assert first.get_xlim() == last.get_xlim()
-    assert first.get_xlim()[1] == 1.5
-    rows = [[tick.get_text() for tick in ax.get_yticklabels()] for ax in (first, last)]
-    assert rows == [["as counted", "EM"], ["EM"]]
-    segments = np.concatenate([bars.get_segments() for bars in last.collections])
-    np.testing.assert_allclose(segments[:, :, 0], [[0.26, 0.34], [0.08, 0.12]])
+def test_losses_of_estimators_are_written_and_those_near_the_least_are_bold() -> None:
+    losses = {"empirical": [30.0, 0.08], "em": [0.5, 0.1]}
+    ax, _ = losses_by_estimator({"RR": losses, "uRR": losses}, ["0.1", "1"])
+    written = [(text.get_text(), text.get_weight()) for text in ax.texts]
+    assert written == [("3,000", "normal"), ("8.0", "bold"), ("50", "bold"), ("10", "normal")]
+    np.testing.assert_allclose(ax.images[0].get_array(), np.log10([[60, 1], [1, 1.25]]))
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["as counted", "EM"]
 
 
 A, B = np.meshgrid(np.linspace(0, 1, 31), np.linspace(0, 1, 31))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -135,81 +135,37 @@ def error_parts(panels: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
 
 
 def losses_by_estimator(
-    panels: Mapping[str, Mapping[str, Curve]],
-    levels: Mapping[str, float],
-    highest: float,
+    panels: Mapping[str, Mapping[str, ArrayLike]], budgets: Sequence[str]
 ) -> NDArray[Any]:
-    """Draw mean losses of estimators in rows, a panel for each mechanism, on a logarithmic axis.
+    """Draw losses of estimators as matrices of percent, a panel for each mechanism.
 
-    Losses at one ε, of up to three, have one mark and one shade; the mark of the least is large.
+    The darker a cell, the more times the least of its column it is, up to ten. Those within 5% of
+    the least are bold.
 
     Parameters
     ----------
-    panels : mapping of str to mapping of str to (ε, means, standard errors)
-        By the mechanism and the estimator's name in `ESTIMATORS`. Bars reach two standard errors
-        to both sides.
-    levels : mapping of str to float
-        Losses that depend on neither, drawn as grey lines by their labels.
-    highest : float
-        Where the horizontal axis ends. A number beyond is written at its end.
+    panels : mapping of str to mapping of str to (m,) array_like
+        Losses above 0 by the mechanism and the estimator's name in `ESTIMATORS`.
+    budgets : sequence of str
+        The m values of ε, as they are written below the columns.
     """
-    axes = style.make_axes(len(panels), 0.6 + 2.1 * -(-len(panels) // 2), 2, sharex=True)
+    axes = style.make_axes(len(panels), 2.1, sharey=True, narrow=2)
     colors = style.mechanism_looks(panels)
     for ax, (title, given) in zip(axes, panels.items(), strict=True):
-        # The means and their errors have a row for each estimator and a column for each ε.
-        epsilons, means, errors = (np.array(part) for part in zip(*given.values(), strict=True))
-        marks = _marks(means.shape[1])
-        for mark, column, error in zip(marks.values(), means.T, errors.T, strict=True):
-            _draw_rows(ax, column, error, highest, mark)
-        for row, beyond in enumerate(means):
-            if words := ", ".join(f"{100 * mean:,.0f}%" for mean in beyond if mean > highest):
-                place: Look = {
-                    "ha": "right",
-                    "va": "bottom",
-                    "in_layout": False,
-                    "bbox": style.WHITE,
-                }
-                style.write(ax, (highest, row - 0.15), words, style.MUTED, **place)
-        for label, level in levels.items():
-            ax.axvline(level, **style.LEVEL)
-            if ax is axes[0]:
-                look: Look = {"ha": "left" if level < highest / 10 else "right"}
-                beside = level, len(given) - 0.4
-                style.write(ax, beside, f" {label} ", style.MUTED, in_layout=False, **look)
-        ax.set(xscale="log")
+        losses = np.array(list(given.values()))
+        times = losses / losses.min(axis=0)
+        shades = np.log10(times)
+        ax.imshow(shades, style.RAMP, vmin=0, vmax=1, aspect="auto")
+        ax.grid(visible=False)
+        for (row, column), loss in np.ndenumerate(losses):
+            ink = "white" if shades[row, column] > 0.4 else style.INK
+            weight = "bold" if times[row, column] <= 1.05 else "normal"
+            percent = f"{100 * loss:,.{1 if loss < 0.1 else 0}f}"
+            style.write(ax, (column, row), percent, ink, weight=weight)
         ax.set_title(title, color=colors[title]["color"])
-        style.name_rows(ax, [ESTIMATORS[name] for name in given], [style.INK] * len(given))
-        ax.set_ylim(len(given) - 0.1, -0.8)
-    axes[0].set_xlim(right=highest)
-    style.number_axes(axes, "x", "x")
-    style.name_axes(axes, "share estimated wrongly", "")
-    words = ", ".join(f"{epsilon:.2g}" for epsilon in epsilons[0])
-    style.note(axes, f"{', '.join(marks)}: ε = {words} · large: the least")
+        ax.set_xticks(range(len(budgets)), budgets)
+        ax.set_yticks(range(len(given)), [ESTIMATORS[name] for name in given])
+        ax.tick_params(length=0)
+    style.name_axes(axes, "ε", "")
+    style.note(axes, "share estimated wrongly, in percent · bold: within 5% of the least")
     return axes
-
-
-def _marks(number: int) -> dict[str, Look]:
-    """Return marks that differ in form and shade, by what they are called."""
-    shapes: dict[str, Look] = {
-        "rings": {"marker": "o", "markerfacecolor": "white", "markeredgewidth": 1.2},
-        "squares": {"marker": "s"},
-        "dots": {"marker": "o"},
-    }
-    shaded = list(zip(shapes.items(), style.SHADES, strict=True))
-    return {
-        name: shape | {"color": shade, "linestyle": ""} for (name, shape), shade in shaded[-number:]
-    }
-
-
-def _draw_rows(
-    ax: Axes, means: NDArray[Any], errors: NDArray[Any], highest: float, mark: Look
-) -> None:
-    """Draw the losses of estimators at one ε, in rows; an arrow is beyond the axis."""
-    rows = np.arange(means.size)
-    shade = mark["color"]
-    within = means < highest
-    ax.hlines(rows[within], *(means + 2 * np.outer((-1, 1), errors))[:, within], color=shade)
-    ax.plot(means[within], rows[within], **mark)
-    ax.plot(means.min(), means.argmin(), markersize=9, **mark)
-    for row in rows[~within]:
-        ax.plot(highest, row, ">", color=shade, clip_on=False)
