@@ -84,11 +84,12 @@ def test_a_single_realization_has_no_bar() -> None:
     assert bars(ax) == []
 
 
-def test_a_bar_is_cut_at_the_axis_and_one_that_includes_0_goes_upward_alone() -> None:
+def test_a_bar_that_includes_0_goes_upward_alone_and_all_of_it_is_shown() -> None:
     wide = [row | {"tv_error": 10 * row["tv"]} for row in BY_EPSILON]
     (ax,) = experiment_figures.losses_by_epsilon(frame(wide), "tv", ["census"], ["threshold"])
     assert ax.get_ylim()[0] > 0
-    np.testing.assert_allclose(bars(ax), [[0.8, ax.get_ylim()[1]], [0.4, ax.get_ylim()[1]]])
+    np.testing.assert_allclose(bars(ax), [[0.8, 16.8], [0.4, 8.4]])
+    assert ax.get_ylim()[1] > 16.8
 
 
 def test_panels_of_two_data_are_named_after_them() -> None:
@@ -154,3 +155,13 @@ def test_gains_stand_beside_the_claimed_band() -> None:
 def test_tables_that_cannot_be_shown(data: str, estimators: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         experiment_figures.losses_by_epsilon(frame(BY_EPSILON), "tv", [data], estimators)
+
+
+def test_bars_of_joined_means_stand_beside_each_other() -> None:
+    table = [*BY_EPSILON, *(row | {"mechanism": "RR"} for row in BY_EPSILON[1:])]
+    axes = experiment_figures.losses_by_epsilon(
+        frame(table), "tv", ["census"], ["empirical", "threshold"]
+    )
+    for ax, places in zip(axes, (1, 2), strict=True):
+        at = {bars[2][0].get_transform().transform((1, 1))[0] for bars in ax.containers}
+        assert len(at) == places

@@ -1,7 +1,7 @@
 """Figures of the common-mechanism experiments, from the tables of `uldp.paper.experiments`.
 
 Measured losses are markers with bars of two standard errors, where there are some. A bar that would
-leave a logarithmic axis is cut there, and one that includes 0 is drawn upward alone. In panels of
+leave a logarithmic axis below is cut there, and one that includes 0 is drawn upward alone. In panels of
 the empirical estimate the lines are its forecasts; in the others they join the markers. A mechanism
 with a single row in a panel does not depend on what the horizontal axis shows, and is a level.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.transforms import offset_copy
 from numpy.typing import ArrayLike, NDArray
 
 from uldp.paper.experiments import NO_PRIVACY
@@ -82,7 +83,7 @@ def losses_by_epsilon(
 ) -> NDArray[Any]:
     """Draw panels of Figure 5 (TV) or 10 (MSE): losses over ε, with a line at ε = ln k.
 
-    Bars reach two standard errors up and down, and no further than the axis.
+    Bars reach two standard errors up and down, and no further down than the axis.
 
     Parameters
     ----------
@@ -208,31 +209,44 @@ def _draw(
     if not all(of_empirical):
         style.note(axes, MIXED if any(of_empirical) else MEASURED)
     for empirical in (True, False):
-        alike = [ax for ax in axes if ("empirical" in ax.get_title("left")) == empirical]
-        limits = [ax.get_ylim() for ax in alike]
-        for ax in alike:
-            ax.set_ylim(np.min(limits), np.max(limits))
+        alike = [
+            (ax, of)
+            for ax, (title, of) in zip(axes, panels.items(), strict=True)
+            if ("empirical" in title) == empirical
+        ]
+        limits = [end for ax, _ in alike for end in ax.get_ylim()]
+        # The upper ends of all bars stand below the end of the axis, where errors are known.
+        limits += [1.5 * float((of[loss] + 2 * of[f"{loss}_error"]).max()) for _, of in alike]
+        for ax, _ in alike:
+            ax.set_ylim(np.nanmin(limits), np.nanmax(limits))
     style.number_axes(axes, "y")
     for ax, of in zip(axes, panels.values(), strict=True):
-        for name, members in of.groupby("mechanism"):
+        for place, (name, look) in enumerate(style.mechanism_looks(of["mechanism"]).items()):
+            members = of[of["mechanism"] == name]
             if len(members) > 1:
                 across, means, errors = members[[x, loss, f"{loss}_error"]].dropna().to_numpy().T
-                look = style.mechanism_looks([str(name)])[str(name)]
-                _draw_bars(ax, across, means, errors, look["color"])
+                # Bars on lines through the means stand beside each other, those on dots do not.
+                aside = place - 1.5 if members[f"expected_{loss}"].hasnans else 0
+                _draw_bars(ax, across, means, errors, look["color"], aside)
     return axes
 
 
 def _draw_bars(
-    ax: Axes, x: ArrayLike, means: NDArray[Any], errors: NDArray[Any], color: str
+    ax: Axes,
+    x: ArrayLike,
+    means: NDArray[Any],
+    errors: NDArray[Any],
+    color: str,
+    aside: float,
 ) -> None:
-    """Draw bars of two standard errors, cut at the axis; those that include 0 upward alone."""
+    """Draw bars of two standard errors, cut below; those that include 0 upward alone.
+
+    They stand so many points to the right.
+    """
     reach = 2 * errors
-    lowest, highest = ax.get_ylim()
-    ends = (
-        np.where(reach < means, np.minimum(reach, means - lowest), 0),
-        np.minimum(reach, highest - means),
-    )
-    ax.errorbar(x, means, ends, fmt="none", ecolor=color)
+    below = np.where(reach < means, np.minimum(reach, means - ax.get_ylim()[0]), 0)
+    beside = offset_copy(ax.transData, style.picture(ax), aside, units="points")
+    ax.errorbar(x, means, (below, reach), fmt="none", ecolor=color, transform=beside)
 
 
 def _curves(rows: DataFrame, x: str, loss: Loss) -> Iterator[tuple[Label, Curve]]:
