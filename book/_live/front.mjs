@@ -44,9 +44,9 @@ function panelOf(name, title, { estimate, typical }, isProtected, width) {
   const off = estimate.map((share, x) => 100 * (share - truth[x]));
   const panel = new Panel({
     title, note: `error in points, typically ± ${Number((100 * typical).toPrecision(2))}`,
-    width, height: 250,
+    width, height: 268,
     x: { from: 0.9, to: 1.1 * LABELS, log: true, ticks: Object.keys(RANKS).map(Number),
-      write: (rank) => RANKS[rank] },
+      write: (rank) => RANKS[rank], label: "answers, by how frequent they are" },
     y: { from: -EDGE, to: EDGE, ticks: [-2, -1, 0, 1, 2], write: signed },
   });
   for (const [isSensitive, look] of [[false, OTHER], [true, HIDDEN]]) {
