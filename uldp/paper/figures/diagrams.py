@@ -402,8 +402,7 @@ def arrow_diagram(
     for arrow in arrows:
         left, start = places[arrow.column][arrow.start]
         right, end = places[arrow.column + 1][arrow.end]
-        ends = (left + half + 0.05, start), (right - half - 0.05, end)
-        draw_arrow(ax, *ends, arrow.stroke)
+        draw_arrow(ax, (left + half + 0.05, start), (right - half - 0.05, end), arrow.stroke)
         if arrow.text:
             middle = (left + right) / 2, (start + end) / 2
             beside: style.Look = {"va": "bottom"} if start >= end else {"ha": "left", "va": "top"}

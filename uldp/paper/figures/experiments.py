@@ -1,9 +1,10 @@
 """Figures of the common-mechanism experiments, from the tables of `uldp.paper.experiments`.
 
 Measured losses are markers with bars of two standard errors, where there are some. A bar that would
-leave a logarithmic axis below is cut there, and one that includes 0 is drawn upward alone. In panels of
-the empirical estimate the lines are its forecasts; in the others they join the markers. A mechanism
-with a single row in a panel does not depend on what the horizontal axis shows, and is a level.
+leave a logarithmic axis below is cut there, and one that includes 0 is drawn upward alone. In
+panels of the empirical estimate the lines are its forecasts; in the others they join the markers. A
+mechanism with a single row in a panel does not depend on what the horizontal axis shows, and is a
+level.
 """
 
 from __future__ import annotations
