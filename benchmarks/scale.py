@@ -32,6 +32,7 @@ from uldp import Mechanism, Survey, Tallies, Tally, UtilityOptimizedRappor, Util
 from uldp.paper.datasets import census
 from uldp.paper.experiments.runs import commit
 from uldp.survey.parquet import tally_files, write_reports
+from uldp.survey.wire import IS_CUT
 
 HERE = Path(__file__).parent
 CENSUS = census()
@@ -257,7 +258,7 @@ class Stream:
 
     def is_complete(self, tallies: Tallies, left_out: dict[str, Counter[str]]) -> bool:
         """Tell whether each report was counted once; garbage in a row may be one piece."""
-        refused = sum(reasons.total() for reasons in left_out.values())
+        refused = sum(reasons.total() - reasons[IS_CUT] for reasons in left_out.values())
         return tallies == self.tallies and 0 < refused <= self.garbage
 
 

@@ -368,9 +368,13 @@ class ClassDecoder(Decoder):
         entry: NDArray[np.float64] = np.eye(1, self.sensitive.size + self.nonsensitive.size, x)[0]
         return entry
 
-    @cached_property
+    @property
     def _moments(self) -> list[tuple[NDArray[np.intp], Moments]]:
         """Each group, and the mean squares of its entries."""
+        return list(zip(self.alike(), self._mean_squares, strict=True))
+
+    @cached_property
+    def _mean_squares(self) -> list[Moments]:
         found = []
         for members in self.alike():
             x = members[0]
@@ -380,7 +384,7 @@ class ClassDecoder(Decoder):
                 own_class, other_class = other_class, own_class
             foreign = squares[other_class].max(initial=0)
             fellow = squares[own_class[own_class != x]].max() if own_class.size > 1 else foreign
-            found.append((members, Moments(squares[x], fellow, foreign)))
+            found.append(Moments(squares[x], fellow, foreign))
         return found
 
     def ranges(self) -> NDArray[np.float64]:
