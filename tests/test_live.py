@@ -137,7 +137,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page, without what stands before a scheme's name in its file's name."""
     folder = tmp_path_factory.mktemp("live")
     figures = "".join(FIGURE.format(part=p, figure=f) for p, f in in_order(places()))
-    style = TOKENS + (live.PARTS / "live.css").read_text(encoding="utf-8")
+    style = "/* " + TOKENS + (live.PARTS / "live.css").read_text(encoding="utf-8")
     for scheme in ("light", "dark"):
         html = PAGE.format(scheme=scheme, style=style, figures=figures)
         (folder / f"{scheme}.html").write_text(html, encoding="utf-8")
