@@ -120,7 +120,7 @@ PAGE = """<!doctype html><html lang="en" data-theme="{scheme}"><meta charset="ut
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>live</title>
 <style>* {{ box-sizing: border-box }} {style} figure, fieldset {{ margin: 0 }}
 body {{ margin: 8px; font: 16px sans-serif }} fieldset {{ padding: 0; border: 0 }}
-html {{ background: var(--page); color: var(--ink) }}</style>
+html {{ background: var(--page); color: var(--ink) }} td .label {{ display: none }}</style>
 <main><h1>Live</h1>{figures}</main><script defer src="live.js"></script></html>"""
 FIGURE = (
     '<div class="live" data-part="{part}" data-figure="{figure}"></div>'

@@ -76,6 +76,8 @@ const QUANTITIES = {
 /** A share that is estimated wrongly; nothing is worse than all. */
 const wrongly = (tv) => (tv < 0.99 ? percent(tv) : tv < 1 ? "nearly 100%" : "100% or more");
 
+const shortly = (tv) => wrongly(tv).replace("nearly ", "<").replace(" or more", "+");
+
 /** What is drawn for each question: the quantity, its axis, and how its values are written. */
 const QUESTIONS = {
   users: ["How many people?", "users", {
@@ -176,7 +178,7 @@ part("explorer", {
     }, ask) : y;
     const panel = new Panel({
       width, height: 340, x: alongEpsilon(), at: epsilon, moves: "epsilon", y: axis,
-      names: ask === "private" ? [...names, "at most"] : names,
+      names: ["RAPPOR 000,000"],
     });
     panel.rule({ x: epsilon }, { ...PLAIN, width: 1 });
     const lookAt = (name) => (name === NOTHING ? THIN : lookOf(name));
@@ -189,14 +191,15 @@ part("explorer", {
       const leaves = grid[last] * (grid[last + 1] / grid[last]) ** share;
       panel.dots([leaves], [curves[name][last]], lookAt(name));
     }
-    const write = { users: fewLetters, exact: (tv) => wrongly(tv).replace(" or more", "+") }[ask] ??
+    const write = { users: fewLetters, exact: shortly }[ask] ??
       percent;
-    const told = names.map((name) => [write(of(name)), of(name), lookAt(name)]);
+    const said = (name) => (name === NOTHING ? name : `${name} ${write(of(name))}`);
+    const told = names.map((name) => [said(name), of(name), lookAt(name)]);
     const after = suspicion(belief, epsilon);
     if (ask === "private") {
       const most = grid.map((one) => suspicion(belief, one));
       panel.line(grid, most, { ...PLAIN, line: "dotted" }, "at most");
-      told.push([percent(after), after, PLAIN]);
+      told.push([`at most ${percent(after)}`, after, PLAIN]);
     }
     panel.names(epsilon, told);
     const [best] = [...NAMES].sort((a, b) =>

@@ -105,7 +105,8 @@ part("halves", {
     const none = lossesOf(NOTHING, epsilon, n);
     const level = none[1] / none[0];
     const panel = new Panel({
-      width, height: 320, x: alongEpsilon(), at: epsilon, moves: "epsilon", names: NAMES,
+      width, height: 320, x: alongEpsilon(), at: epsilon, moves: "epsilon",
+      names: NAMES.map((name) => `${name} 00.0%`),
       y: { from: 0, to: 1.05, ticks: [0, 0.25, 0.5, 0.75, 1], write: inPercent, say: percent,
         label: "squared error, drawn once / independent" },
     });
@@ -120,7 +121,7 @@ part("halves", {
     }
     panel.names(epsilon, NAMES.map((name) => {
       const [all, once] = found[name];
-      return [percent(once / all), once / all, lookOf(name)];
+      return [`${name} ${percent(once / all)}`, once / all, lookOf(name)];
     }));
     const rows = [...NAMES, NOTHING];
     return {

@@ -71,10 +71,11 @@ function tick(number) {
 /** A tick in percent. */
 export const inPercent = (share) => `${Number((100 * share).toPrecision(3))}%`;
 
-/** A table: texts by row, of which the first in each names the row. */
+/** A table: texts by row, of which the first in each names the row. On a phone cells name their columns. */
 export function table(caption, head, rows) {
+  const label = (column) => element("span", { class: "label" }, `${head[column]}: `);
   const cell = (text, column) =>
-    column ? element("td", {}, text) : element("th", { scope: "row" }, text);
+    column ? element("td", {}, label(column), text) : element("th", { scope: "row" }, text);
   return element(
     "table",
     { class: "live-table" },
@@ -751,12 +752,12 @@ export class Panel {
     const [xs, ys] = [written(x), written(y)];
     const lines = [[title, "live-title"], [note ?? y.label, "live-quiet"]].filter(([text]) => text);
     const left = Math.ceil(widest(ys.map(([, text]) => text))) + 10;
-    const ofNames = Math.ceil(widest(names.map((name) => `${name} ↑`))) + (names.length && 14);
+    const ofNames = Math.ceil(widest(names)) + (names.length && 18);
     const right = Math.max(10, ofNames, Math.ceil(widthOf(xs.at(-1)?.[1] ?? "") / 2) + 2);
     const [top, bottom] = [18 * lines.length + 10, x.label || x.ends ? 44 : 26];
     const inner = { width: Math.max(width - left - right, 40), height: height - top - bottom };
     const [across, up] = [along(x), along(y)];
-    Object.assign(this, { inner, width, at, moves, named: names, axes: { x, y }, curves: [] });
+    Object.assign(this, { inner, width, at, moves, isListed: ofNames > 0, axes: { x, y }, curves: [] });
     this.x = (value) => inner.width * across(value);
     this.y = (value) => Math.min(Math.max(inner.height * (1 - up(value)), -1e4), 1e4);
     this.inside = (px, py) => [px - left, py - top];
@@ -922,22 +923,6 @@ export class Panel {
     return this.add("text", { ...place, style: `fill: ${color}` }, text);
   }
 
-  /** The names of lines at the right edge, where the panel has room for them. */
-  #ends() {
-    const { width } = this.inner;
-    const ends = this.curves.filter(({ name }) => this.named.includes(name))
-      .map(({ name, xs, ys, look }) =>
-        [name, ys[xs.findLastIndex((x) => this.x(x) <= width + 1)], look]);
-    for (const { words, y, at, look } of this.#apart(ends)) {
-      const d = `M${width} ${Math.min(Math.max(y, 0), this.inner.height)}L${width + 8} ${at - 4}`;
-      this.front.append(
-        drawn("path", { d, ...strokeOf({ color: look.color, width: 1 }) }),
-        drawn("text", { x: width + 10, y: at, class: "live-name", style: `fill: ${look.color}` },
-          words),
-      );
-    }
-  }
-
   /** Texts `[text, y, look, lower]` one below the other, as near to their heights, so many pixels lower,
    *  as they can be. */
   #apart(all) {
@@ -960,23 +945,24 @@ export class Panel {
     return inTurn;
   }
 
-  /** Texts `[text, y, look]` beside their points at one x, apart from each other. */
+  /** Texts `[text, y, look]` apart from each other: beside their points at one x or, in a panel that has
+   *  room for `names`, in a column at its right edge. */
   names(x, all) {
     const { width, height } = this.inner;
-    this.#ends();
     const inTurn = this.#apart(all);
-    const px = this.x(x);
+    const px = Math.min(this.x(x), width);
     const room = px + 22 + widest(inTurn.map(({ words }) => words));
-    const isLeft = room > width && px > width / 2;
+    const isLeft = !this.isListed && room > width && px > width / 2;
+    const from = this.isListed ? width : px;
+    const side = isLeft ? -1 : 1;
     for (const { words, y, at, look } of inTurn) {
       if (y >= 0 && y <= height) {
         this.front.append(drawn("circle", { cx: px, cy: y, r: 3.5, style: `fill: ${look.color}` }));
       }
-      const side = isLeft ? -1 : 1;
-      const place = { x: px + 14 * side, y: at, "text-anchor": isLeft ? "end" : "start" };
+      const place = { x: from + 14 * side, y: at, "text-anchor": isLeft ? "end" : "start" };
       const style = `fill: ${look.color}`;
       const long = widthOf(words) + 4;
-      const d = `M${px} ${Math.min(Math.max(y, 0), height)}L${px + 11 * side} ${at - 4}`;
+      const d = `M${px} ${Math.min(Math.max(y, 0), height)}H${from}L${from + 11 * side} ${at - 4}`;
       this.front.append(
         drawn("path", { d, ...strokeOf({ color: look.color, width: 1 }) }),
         drawn("rect", { x: place.x - (isLeft ? long - 2 : 2), y: at - 11, width: long, height: 14,

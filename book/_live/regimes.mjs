@@ -93,7 +93,11 @@ part("regimes", {
     const share = ([truth, entry]) => percent(entry / truth);
     losses.names(epsilon, NAMES.map((name) =>
       [`${name} ${written(at[name][0])}`, at[name][0], lookOf(name)]));
-    shares.names(epsilon, []);
+    const inShares = Math.min(epsilon, UPTO);
+    shares.names(inShares, NAMES.map((name) => {
+      const [truth, entry] = relative(name, state, inShares, SMALL);
+      return [name, entry / truth, lookOf(name)];
+    }));
     return {
       drawing: [losses, shares],
       keys: [
