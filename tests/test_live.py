@@ -462,6 +462,7 @@ def test_an_address_that_cannot_be_decoded_does_not_part_the_text_from_its_contr
     _, text = behind(tab, "belief")
     assert text != first
     tab.locator("#live-belief-epsilon").press("Home")
+    settle(tab)
     assert behind(tab, "belief")[1] not in (first, text)
 
 

@@ -339,9 +339,10 @@ def test_little_moves_while_a_page_loads(
 
 
 def test_what_moves_is_seen(painting: Browser, tmp_path: Path) -> None:
-    """A page whose script moves its text by half a window."""
+    """A page whose script moves its text by half a window, after its first frame."""
     page = tmp_path / "moves.html"
-    script = "setTimeout(() => document.querySelector('p').style.marginTop = '400px', 200)"
+    move = "document.querySelector('p').style.marginTop = '400px'"
+    script = f"requestAnimationFrame(() => setTimeout(() => {move}, 20))"  # once it is painted
     page.write_text(f"<p>{'Text. ' * 200}</p><script>{script}</script>", encoding="utf-8")
     assert moved_while_loading(painting, page.as_uri(), WIDTHS["phone"]) > LARGEST_SHIFT
 
