@@ -88,7 +88,7 @@ coverage: $(INSTALLED) ## Measure which lines of uldp/ the tests run
 	$(BIN)/coverage run -m pytest tests
 	$(BIN)/coverage report
 
-accessibility: $(INSTALLED) stored-book ## Open every page in an accessibility checker, light and dark (needs Chromium)
+accessibility: $(INSTALLED) stored-book ## Open the pages that make test leaves out in an accessibility checker, light and dark (needs Chromium)
 	$(BIN)/pytest -n 2 -m accessibility tests/test_pages.py
 
 lint: $(INSTALLED)

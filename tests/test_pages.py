@@ -24,6 +24,7 @@ PAGES = sorted(
     for page in [*BOOK.glob("*.html"), *BOOK.glob("book/**/*.html"), *BOOK.glob("notebooks/*.html")]
     if page.parent != BOOK or page.stem in MADE_BY_SPHINX
 )
+ONE_OF_EACH_KIND = ["book/api/survey.html", "book/welcome.html", "notebooks/attributes.html"]
 WIDTHS = {"desktop": 1280, "phone": 390}
 NARROWEST = 320
 MOST_OFF = 12  # pixels between the room that is kept for a live part and its height
@@ -493,9 +494,14 @@ def test_the_dark_is_printed_as_the_light(browser: Browser, address: str) -> Non
     tab.close()
 
 
-@pytest.mark.accessibility
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=() if page in ONE_OF_EACH_KIND else pytest.mark.accessibility)
+        for page in PAGES
+    ],
+)
 def test_page_is_accessible(browser: Browser, address: str, page: str, scheme: str) -> None:
     tab = browser.new_page(color_scheme=scheme)
     open_page(tab, f"{address}/{page}")
