@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,6 +22,8 @@ import numpy as np
 import pytest
 import yaml
 from nbformat import NotebookNode
+
+import uldp
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -129,6 +133,19 @@ def test_a_page_of_the_api_begins_with_a_sentence_and_an_example_that_runs(page:
     code = doctest.DocTestParser().get_doctest(example.split("```")[0], {}, page.name, None, None)
     assert code.examples[-1].want
     assert doctest.DocTestRunner().run(code).failed == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        one.name
+        for one in walk_packages(uldp.__path__, "uldp.")
+        if not one.name.endswith("__main__")
+    ],
+)
+def test_examples_of_docstrings_run(name: str) -> None:
+    public = {one: getattr(uldp, one) for one in uldp.__all__}
+    assert doctest.testmod(import_module(name), extraglobs=public | {"uldp": uldp}).failed == 0
 
 
 def test_the_index_names_every_statement_once() -> None:

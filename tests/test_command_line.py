@@ -626,7 +626,7 @@ def test_what_a_survey_promises(tmp_path, capsys):
         "  UtilityOptimizedRR, ε = 1, 3 values",
         "  protected, 1 of the values:",
         "    - fair",
-        "    a suspicion of 50% of one of them becomes at most 74%",
+        "    a suspicion of 50% of one of them becomes at most 89%, after 2 reports",
         "  not protected, 2 of the values:",
         "    - good, or so",
         '    - so "lala"',
@@ -644,7 +644,7 @@ def test_what_a_survey_promises(tmp_path, capsys):
     )
     assert " 0 points" not in out
     assert "not protected" not in blocks[2]
-    assert "at most 63%" in blocks[2]
+    assert "at most 74%, after 2 reports" in blocks[2]
     first = "\n".join(f"    - {label}" for label in range(20))
     head = "  protected: nothing\n  not protected, 30 of the values, the first 20:\n"
     assert f"{head}{first}\n    one of them is revealed with the chance 100%" in blocks[3]

@@ -118,3 +118,7 @@ def test_the_most_times_that_a_mechanism_is_repeated():
     """One more, and mechanisms that do not fit, are among the malformed arguments."""
     nothing = Channel(np.ones((2, 1)), [0])
     assert privacy.compose_repeatedly(nothing, 24).matrix.shape == (2, 1)
+    one_bit = Channel(np.full((2, 2), 0.5), [0])
+    assert privacy.compose_repeatedly(one_bit, 16).matrix.shape == (2, 2**16)
+    with pytest.raises(ValueError, match=f"for {2**24} pairs of an input and an output"):
+        privacy.compose_repeatedly(one_bit, 24)

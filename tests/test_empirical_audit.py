@@ -149,6 +149,13 @@ def test_each_report_is_in_one_of_the_parts():
         np.testing.assert_array_equal(np.sort(np.concatenate(both)), reports)
 
 
+def test_large_reports_are_not_rounded():
+    first = np.full(40, 2**60 + 1, dtype=np.uint64)
+    with pytest.raises(ValueError, match="must be of one type, got uint64 and int64"):
+        empirical_level(first, np.full(40, 2**60))
+    assert empirical_level(first, np.full(40, 2**60, dtype=np.uint64)).epsilon > 0.5
+
+
 def test_the_values_may_have_different_numbers_of_reports():
     rng = np.random.default_rng(0)
     mechanism = uldp.UtilityOptimizedRR(DOMAIN, EPSILON)

@@ -93,6 +93,9 @@ def test_weights_of_groups_and_of_scores():
     assert CELLS.weights(drug="some", doses=scores) @ p == pytest.approx(joint)
     assert CELLS.weights().tolist() == [1] * 24
     assert CELLS.weights(age=[]).tolist() == [0] * 24
+    any_name = uldp.Domain.product(self=["x", "y"], o=["u", "v"])
+    assert any_name.weights(self="y").tolist() == [0, 0, 1, 1]
+    assert any_name.cells(self="y", o="u") == 2
 
 
 def test_weights_without_a_mapping_are_of_labels():

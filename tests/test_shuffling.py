@@ -310,6 +310,7 @@ def test_what_is_not_covered_is_refused():
         with pytest.raises(ValueError, match="two sensitive values and a non-sensitive one"):
             Shuffled(mechanism, 10)
     assert Shuffled(uldp.UtilityOptimizedRR(SIX, 30.0), 10**7).n == 10**7
+    assert Shuffled(uldp.UtilityOptimizedRR(SIX, 1.0), 5).exact_delta(2000.0) == 0
     with pytest.raises(ValueError, match="ε of at most 30"):
         Shuffled(uldp.UtilityOptimizedRR(SIX, 30.5), 10)
     with pytest.raises(ValueError, match="n must be smaller to be summed up, got 300"):

@@ -303,7 +303,7 @@ class ProductDomain(Domain):
         """The number of values of each factor; an array of this shape holds the cells in order."""
         return tuple(factor.size for factor in self.factors.values())
 
-    def cells(self, *, indices: bool = False, **values: Any) -> NDArray[np.intp]:
+    def cells(self, /, *, indices: bool = False, **values: Any) -> NDArray[np.intp]:
         """Return the indices of cells from the answers to all factors.
 
         Parameters
@@ -356,7 +356,7 @@ class ProductDomain(Domain):
         sums: NDArray[np.float64] = rows.sum(axis=-1)
         return sums
 
-    def weights(self, **levels: Any) -> NDArray[np.float64]:
+    def weights(self, /, **levels: Any) -> NDArray[np.float64]:
         """Return the weight of each cell in a sum over cells, for `uldp.inference.total`.
 
         Weights 1 and 0 give the share of a group, as in ``weights(age="30+")``; scores as weights

@@ -181,6 +181,8 @@ class Shuffled:
             If there are more than 2^20 histograms.
         """
         checked = checks.nonnegative(level, "level")
+        if checked >= self.mechanism.epsilon:
+            return 0.0
         chances, differences, of_second = self._states
         # In D, since ε may be so small that the sums for x and x' are nearly equal.
         excess = np.maximum(self._u * differences - np.expm1(checked) * of_second, 0)

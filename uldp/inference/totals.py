@@ -91,10 +91,10 @@ def total(
     tally : Tally or Stratified
         Of at least two reports, or what `stratified` returned.
     weights : (k,) array_like, collection of labels, or mapping of label to float
-        For a group a label, a list of labels, or 1 for its values and 0 for the others; for any
-        total a weight for each value, or a mapping or pandas Series of labels to weights (missing
-        labels weigh 0). Where labels are integers, an array of k numbers holds weights, one of
-        fewer or more integers holds labels, and a set always holds labels.
+        For a group a label that is text, a list of labels, or 1 for its values and 0 for the
+        others; for any total a weight for each value, or a mapping or pandas Series of labels to
+        weights (missing labels weigh 0). Where labels are integers, an array of k numbers holds
+        weights, one of fewer or more integers holds labels, and a set always holds labels.
     confidence : float, optional
         The confidence of the interval, in (0, 1).
     method : {"adjusted", "empirical"}, optional

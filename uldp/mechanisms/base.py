@@ -145,6 +145,8 @@ class Mechanism(Law):
         """Return reports of the mechanism's type, one along the first axis."""
         array = checks.integers(reports, "reports")
         dtype = self.report_dtype
+        if array.shape == (0,):
+            array = array.reshape(0, *dtype.shape)
         lead = array.ndim - dtype.ndim
         if lead not in (0, 1) or array.shape[lead:] != dtype.shape:
             expected = ", ".join(["n", *map(str, dtype.shape)])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uldp._numerics import checks
+from uldp.law import MATRIX_ENTRIES
 from uldp.privacy.levels import Channel
 
 __all__ = ["compose", "compose_repeatedly", "parallel", "postprocess", "preserves_data_types"]
@@ -54,6 +55,12 @@ def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
             )
         if not np.array_equal(channel.protected, seconds[0].protected):
             raise ValueError("second must hold mechanisms with the same protected outputs")
+    entries = first.matrix.size * seconds[0].matrix.shape[1]
+    if entries > MATRIX_ENTRIES:
+        raise ValueError(
+            f"first and second must have few enough outputs for {MATRIX_ENTRIES} pairs of an input "
+            f"and an output, got {entries}"
+        )
     pairs = [first.matrix[:, [y]] * channel.matrix for y, channel in enumerate(seconds)]
     protected = np.logical_and.outer(first.protected, seconds[0].protected)
     return Channel(np.hstack(pairs), protected.ravel())

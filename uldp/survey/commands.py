@@ -183,11 +183,12 @@ def _promise(mechanism: Mechanism, people: int, reports: int) -> Iterator[str]:
     labels = mechanism.domain.labels
     S = mechanism.sensitive
     N = mechanism.nonsensitive
-    believed = 1 / (1 + np.exp(-mechanism.epsilon))
+    believed = 1 / (1 + np.exp(-reports * mechanism.epsilon))
+    after = f", after {reports} reports" if reports > 1 else ""
     yield f"{type(mechanism).__name__}, ε = {_upwards(mechanism.epsilon)}, {len(labels)} values"
     if S.size:
         yield from _listed("protected", [labels[x] for x in S])
-        yield f"  a suspicion of 50% of one of them becomes at most {_percent(believed)}"
+        yield f"  a suspicion of 50% of one of them becomes at most {_percent(believed)}{after}"
     else:
         yield "protected: nothing"
     if N.size:

@@ -74,6 +74,10 @@ def empirical_level(
             f"{both[0].shape[1:]} and {both[1].shape[1:]}"
         )
     reports = np.concatenate(both)
+    if reports.dtype.kind == "f":  # of int64 and uint64, whose large numbers it would round
+        raise ValueError(
+            f"first and second must be of one type, got {both[0].dtype} and {both[1].dtype}"
+        )
     keys, places, codes = np.unique(_keys(reports), return_index=True, return_inverse=True)
     ordered, sized, tested = (
         np.array([np.bincount(code, minlength=keys.size) for code in part])

@@ -135,7 +135,7 @@ class Survey:
         )
 
     @classmethod
-    def from_json(cls, text: str | bytes, old: bool = False) -> Survey:
+    def from_json(cls, text: str | bytes, *, old: bool = False) -> Survey:
         """Return the survey of a file.
 
         Parameters
@@ -166,7 +166,7 @@ class Survey:
     def load(cls, path: str | os.PathLike[str], *, old: bool = False) -> Survey:
         """Return the survey of a file, which must be a regular one (see `from_json`)."""
         with checks.regular_file(path, "path") as file:
-            return cls.from_json(file.read(-1 if old else survey_file.MOST_BYTES + 1), old)
+            return cls.from_json(file.read(-1 if old else survey_file.MOST_BYTES + 1), old=old)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the survey's file, byte for byte, in the place of any that is there."""
@@ -473,7 +473,7 @@ class Tallies(Mapping[str, Tally]):
         file = survey_file.json_object(content, "the file", {"uldp", "survey", "tallies"})
         if not isinstance(file["survey"], str):
             raise ValueError(f"survey must be a string, got {excerpt(file['survey'])}")
-        survey = Survey.from_json(file["survey"], old)
+        survey = Survey.from_json(file["survey"], old=old)
         names = [*survey.questions]
         entries = survey_file.json_array(file["tallies"], "tallies")
         if len(entries) != len(names):
@@ -633,7 +633,7 @@ def _decoded(text: str | bytes) -> str:
 
 @lru_cache(maxsize=1)
 def _unpickled(text: str, old: bool) -> Survey:
-    return Survey.from_json(text, old)
+    return Survey.from_json(text, old=old)
 
 
 def schema() -> dict[str, Any]:
