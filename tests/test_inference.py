@@ -151,9 +151,8 @@ def largest_mean(tally: uldp.Tally, rest: np.ndarray, missed: float) -> float:
         limits.append(start + said.min())
         if length > 1e-12:
             mean = part @ tally.law.estimate(tally, "adjusted")
-            count = round(tally.n * (mean - said.min()) / length)
-            exact = stats.binomtest(count, tally.n).proportion_ci(1 - missed, method="exact")
-            limits[-1] += length * exact.high
+            count = max(tally.n * (mean - said.min()) / length, 0)
+            limits[-1] += length * stats.beta.isf(missed / 2, count + 1, max(tally.n - count, 1e-9))
     return min(limits)
 
 
@@ -182,8 +181,7 @@ def test_totals_are_quadratic_forms_of_the_covariance(make):
         scale = np.abs(covariance).max()
         cases = [(rng.normal(size=domain.size), 0.95)]
         group = rng.integers(0, 2, domain.size) * 1.0
-        if np.unique((rows_of(mechanism, "adjusted") @ group).round(9)).size == 2:
-            cases += [(group, 0.5), (group, 0.95)]
+        cases += [(group, 0.5), (group, 0.95)]
         for weights, level in cases:
             total = inference.total(tally, weights, level)
             expected = weights @ covariance @ weights

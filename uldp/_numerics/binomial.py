@@ -75,7 +75,7 @@ def exact_interval(x: NDArray[np.number[Any]], n: int, missed: float) -> tuple[F
     Parameters
     ----------
     x : (k,) ndarray
-        The numbers, of n trials each.
+        The numbers, of n trials each; between two whole ones the ends lie between theirs.
     n : int
         At least 1.
     missed : float
@@ -87,8 +87,8 @@ def exact_interval(x: NDArray[np.number[Any]], n: int, missed: float) -> tuple[F
         The lower end, and 1 less the upper one.
     """
     rest = n - x
-    low = betaincinv(np.maximum(x, 1), rest + 1, missed / 2)
-    not_high = betaincinv(np.maximum(rest, 1), x + 1, missed / 2)
+    low = betaincinv(np.where(x > 0, x, 1), rest + 1, missed / 2)
+    not_high = betaincinv(np.where(rest > 0, rest, 1), x + 1, missed / 2)
     return np.where(x > 0, low, 0), np.where(rest > 0, not_high, 0)
 
 

@@ -12,16 +12,24 @@ __all__ = ["NUISANCE", "exact", "score"]
 
 NUISANCE = 0.1
 """The part of the chance to miss that goes to what is not asked for (Berger and Boos 1994)."""
+ROUNDING = 1e-12
 
 
 def exact(
     between: tuple[float, float], means: ArrayLike, n: int, missed: float
 ) -> NDArray[np.float64]:
-    """Return, for means of n numbers that are low or high, the intervals of their expectations."""
+    """Return, for means of n numbers that are low or high, the intervals of their expectations.
+
+    If some lie between, the number of high ones with this mean need not be whole.
+    """
     low, high = between
     length = high - low
     share = np.divide(np.subtract(means, low), length) if length else np.zeros(np.shape(means))
-    least, not_most = exact_interval(np.rint(n * share), n, missed)
+    number = n * np.clip(share, 0, 1)
+    whole = np.rint(number)
+    # Only rounding errors are taken away: halves would go up or down by them.
+    number = np.where(np.abs(number - whole) <= ROUNDING * n, whole, number)
+    least, not_most = exact_interval(number, n, missed)
     return np.stack([low + length * least, high - length * not_most], axis=-1)
 
 
