@@ -68,6 +68,7 @@ def test_all_moments_are_those_of_the_matrix(make, method):
         mechanism = make(domain, epsilon)
         decoder, rows = mechanism.decoder_of(method), rows_of(mechanism, method)
         p, w = random_distribution(rng, domain.size), rng.normal(size=(domain.size, 2))
+        v = rng.normal(size=domain.size)
         Q = mechanism.transition_matrix()
         m, said = p @ Q, rows @ w
         expected = rows.T @ np.diag(m) @ rows
@@ -79,7 +80,12 @@ def test_all_moments_are_those_of_the_matrix(make, method):
             (mechanism.second_moment(p, method), expected),
             (decoder.apply_second_moment(p, w), expected @ w),
             (decoder.apply_second_moment(p, w[:, 0]), expected @ w[:, 0]),
+            (
+                mechanism.second_moment(2 * v - p, method) + expected,
+                2 * mechanism.second_moment(v, method),
+            ),
             (losses.variances(mechanism, p, method), variances),
+            (decoder.variances(v) + v**2, np.diag(mechanism.second_moment(v, method))),
             (decoder.own_squares, squares.diagonal()),
             (decoder.moments_of_total(w[:, 0]), of_total),
             (Decoder.moments_of_total(decoder, w[:, 0]), of_total),
