@@ -114,6 +114,7 @@ plt.rcParams.update(
         "xtick.color": FAINT,
         "xtick.labelcolor": MUTED,
         "xtick.labelsize": SIZE,
+        "ytick.alignment": "center",
         "ytick.color": FAINT,
         "ytick.labelcolor": MUTED,
         "ytick.labelsize": SIZE,
