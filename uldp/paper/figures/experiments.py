@@ -68,7 +68,7 @@ def gains(
         height=3.9,
     )
     for ax, name in zip(axes, panels, strict=True):
-        ax.axhspan(*claimed, color=style.TINT[style.ACCENT], zorder=0)
+        ax.axhspan(*claimed, facecolor=style.GRID, edgecolor=style.FAINT, zorder=0)
         ax.axvline(ends[name], color=style.FAINT, linewidth=3, zorder=0)
         ax.axhline(1, color=style.MUTED, linewidth=1)
         corner = ax.get_xlim()[0] * 1.1, claimed[1] * 0.93
