@@ -144,7 +144,7 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
         ones = np.where(own, decoder.true_support[order], decoder.false_support[order])
         label = str(mechanism.domain.labels[value])
         style.write(ax, (-0.2, top - 0.5), label, ha="right")
-        style.write(ax, (-0.2, top - 2.2), "Pr[bit = 1]", ha="right")
+        style.write(ax, (-0.2, top - 2.2), "Pr[1]", ha="right")
         for place, (mine, probability) in enumerate(zip(own, ones, strict=True)):
             color = style.SENSITIVE if place < s else style.OTHER
             symbols = ("$d_1$", "θ") if place < s else ("0", r"$1\!-\!d_2$")
@@ -157,7 +157,7 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
     for (left, right, color), name in zip(ends, VALUES, strict=True):
         if left < right:
             style.write(ax, ((left + right) / 2, 0.4), name, color)
-    ax.set(xlim=(-2, k + 0.1), ylim=(1.2 - 4.4 * len(drawn), 0.8))
+    ax.set(xlim=(-1.1, k + 0.1), ylim=(1.2 - 4.4 * len(drawn), 0.8))
     return ax
 
 
@@ -282,7 +282,7 @@ def pair_levels(
 ) -> NDArray[Any]:
     """Draw for each pair of values how well reports tell the first from the second.
 
-    The darker a cell, the larger its level, on one scale; a filled one is unbounded.
+    The darker a cell, the larger its level, on one scale; ∞ is unbounded.
 
     Parameters
     ----------
@@ -302,13 +302,13 @@ def pair_levels(
     matrices = np.array(list(panels.values()), dtype=float)
     highest = matrices[np.isfinite(matrices)].max()
     for ax, title, levels in zip(axes, panels, matrices, strict=True):
-        shade = np.minimum(0.5 * levels / highest, 1)
+        shade = np.minimum(0.4 * levels / highest, 1)
         ax.imshow(shade, style.RAMP, vmin=0, vmax=1)
         ax.grid(visible=False)
         for (row, column), level in np.ndenumerate(levels):
             if row != column:
                 text = "∞" if np.isinf(level) else f"{level:.2g}"
-                ink = "white" if shade[row, column] > 0.4 else style.INK
+                ink = "white" if np.isinf(level) else style.INK
                 style.write(ax, (column, row), text, ink, gid=f"plate-{row}-{column}")
         ax.set_title(textwrap.fill(title, 18))
         ax.set_xticks(range(k), labels, **slant)
