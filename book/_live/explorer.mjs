@@ -178,7 +178,7 @@ part("explorer", {
     }, ask) : y;
     const panel = new Panel({
       width, height: 340, x: alongEpsilon(), at: epsilon, moves: "epsilon", y: axis,
-      names: ["RAPPOR 000,000"],
+      names: ["RR, RAPPOR 00.0%"],
     });
     panel.rule({ x: epsilon }, { ...PLAIN, width: 1 });
     const lookAt = (name) => (name === NOTHING ? THIN : lookOf(name));
@@ -191,8 +191,7 @@ part("explorer", {
       const leaves = grid[last] * (grid[last + 1] / grid[last]) ** share;
       panel.dots([leaves], [curves[name][last]], lookAt(name));
     }
-    const write = { users: fewLetters, exact: shortly }[ask] ??
-      percent;
+    const write = { users: fewLetters, exact: shortly }[ask] ?? percent;
     const said = (name) => (name === NOTHING ? name : `${name} ${write(of(name))}`);
     const told = names.map((name) => [said(name), of(name), lookAt(name)]);
     const after = suspicion(belief, epsilon);

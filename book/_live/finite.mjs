@@ -2,7 +2,7 @@
 
 import { l2WithoutReplacement, losses } from "./model.mjs";
 import {
-  ACCENT, EPSILONS, FAINT, PALE, PLAIN, Panel, alongEpsilon, geometric, inPercent, lookOf, part,
+  ACCENT, EPSILONS, PALE, PLAIN, Panel, alongEpsilon, geometric, inPercent, lookOf, part,
   percent, privacy, slider, surveyOf, table, thousands, written,
 } from "./kit.mjs";
 
@@ -47,23 +47,25 @@ part("finite", {
     expected: slider("Expected number of reports, nm", ({ users }) =>
       EXPECTED.filter((one) => one <= users / 2), 0.5),
   },
-  show({ users, expected }, { width }) {
+  show({ users, expected }, { width, still }) {
     const { exact, limit } = deviations(users, expected);
     const [few, many] = [ratios(users), ratios(MANY)];
     const panel = new Panel({
       width, height: 320, at: expected, moves: "expected",
       x: { from: LEAST, to: MOST, log: true, label: "expected number of reports, nm",
         say: (one) => `nm = ${written(one)}` },
-      y: { from: 0, to: 1.4, write: inPercent, say: percent,
-        label: "exact error / central limit theorem" },
+      y: still({ from: 0, to: users < 3 ? 1.4 : 1.2, write: inPercent, say: percent,
+        label: "exact error / central limit theorem" }),
     });
-    panel.rule({ y: 1 }, { ...PLAIN, width: 1 });
-    panel.line(...many, FAINT).line(...few, ACCENT, `n = ${thousands(users)}`);
-    panel.names(expected, [[`n = ${thousands(users)}: ${percent(exact / limit)}`, exact / limit,
-      ACCENT]]);
+    const name = `n = ${thousands(users)}`;
+    panel.rule({ y: 1 }, { ...PLAIN, width: 1 }).rule({ x: expected });
+    panel.line(...many, PALE).line(...few, ACCENT, name);
+    panel.dots([expected], [exact / limit], { ...ACCENT, marker: "circle" });
+    const [by, anchor] = expected < 1 ? [1.1, "start"] : [0.9, "end"];
+    panel.write(by * expected, panel.axes.y.to, percent(exact / limit), { anchor, lift: -12 });
     return {
       drawing: [panel],
-      keys: [[`n = ${thousands(MANY)}`, FAINT]],
+      keys: [[name, ACCENT], [`n = ${thousands(MANY)}`, PALE]],
       said: `Of n = ${thousands(users)} people ${written(expected)} are expected to report a ` +
         `value. Their number is off by ${written(exact)} on average; by the central limit ` +
         `theorem it would be ${written(limit)}. The exact error is ` +

@@ -144,7 +144,7 @@ export const EPSILONS = [
 export const PEOPLE = [2, 3, 4, 5, 6, 7, 8].flatMap((power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
 );
-const ENDS = ["← more private", "more exact →"];
+const ENDS = ["← private", "exact →"];
 
 /** ε, on a slider and along an axis. */
 export const privacy = (first, values = EPSILONS, more = {}) =>
@@ -685,8 +685,7 @@ const strokeOf = ({ color, line, width = 2 }) => ({
 
 function key([name, look]) {
   const marker = look.marker && drawn("path", {
-    d: MARKERS[look.marker], transform: "translate(17 7)",
-    style: look.hollow ? `fill: none; stroke: ${look.color}` : `fill: ${look.color}`,
+    d: MARKERS[look.marker], transform: "translate(17 7)", style: `fill: ${look.color}`,
   });
   const line = look.line && drawn("path", { d: "M1 7h32", ...strokeOf(look) });
   const swatch = drawn("svg", { width: 34, height: 14 }, ...[line, marker].filter(Boolean));
@@ -752,12 +751,12 @@ export class Panel {
     const [xs, ys] = [written(x), written(y)];
     const lines = [[title, "live-title"], [note ?? y.label, "live-quiet"]].filter(([text]) => text);
     const left = Math.ceil(widest(ys.map(([, text]) => text))) + 10;
-    const ofNames = Math.ceil(widest(names)) + (names.length && 18);
-    const right = Math.max(10, ofNames, Math.ceil(widthOf(xs.at(-1)?.[1] ?? "") / 2) + 2);
+    const room = Math.ceil(widest(names)) + (names.length && 18);
+    const right = Math.max(10, room, Math.ceil(widthOf(xs.at(-1)?.[1] ?? "") / 2) + 2);
     const [top, bottom] = [18 * lines.length + 10, x.label || x.ends ? 44 : 26];
     const inner = { width: Math.max(width - left - right, 40), height: height - top - bottom };
     const [across, up] = [along(x), along(y)];
-    Object.assign(this, { inner, width, at, moves, isListed: ofNames > 0, axes: { x, y }, curves: [] });
+    Object.assign(this, { inner, width, at, moves, room, axes: { x, y }, curves: [] });
     this.x = (value) => inner.width * across(value);
     this.y = (value) => Math.min(Math.max(inner.height * (1 - up(value)), -1e4), 1e4);
     this.inside = (px, py) => [px - left, py - top];
@@ -786,10 +785,7 @@ export class Panel {
     lines.forEach(([text, name], i) =>
       frame.push(drawn("text", { x: 0, y: 14 + 18 * i, class: name }, text)));
     const row = height - 6;
-    const around = x.ends ?? [];
-    const needed = around.reduce((sum, text) => sum + widthOf(text), widthOf(x.label ?? "") + 16);
-    const [first, last] =
-      needed < inner.width ? around : around.map((text) => text.replace("more ", ""));
+    const [first, last] = x.ends ?? [];
     if (first) frame.push(drawn("text", { x: left, y: row, class: "live-quiet" }, first));
     if (x.label) {
       const place = { x: left + inner.width / 2, y: row, "text-anchor": "middle" };
@@ -856,7 +852,7 @@ export class Panel {
     this.front.append(this.hand);
   }
 
-  /** Markers at points, hollow if the look is; where a point lies outside, an arrow at the edge. */
+  /** Markers at points; where a point lies outside, an arrow at the edge. */
   dots(xs, ys, look) {
     const { width, height } = this.inner;
     const paths = {};
@@ -866,13 +862,12 @@ export class Panel {
       const [px, py] = [Math.min(Math.max(x, 5), width - 5), Math.min(Math.max(y, 5), height - 5)];
       (paths[out || look.marker] ??= []).push(out ? [px, py] : [x, y]);
     }
-    const [fill, stroke] = look.hollow ? ["none", look.color] : [look.color, "none"];
     for (const [marker, places] of Object.entries(paths)) {
       const [, left, top, shape] = MARKERS[marker].match(/^M(\S+) ([\d.]+|-[\d.]+)(.*)$/);
       const d = places.map(([x, y]) =>
         `M${(x + Number(left)).toFixed(1)} ${(y + Number(top)).toFixed(1)}${shape}`);
       const opacity = look.opacity ?? 1;
-      this.add("path", { d: d.join(""), opacity, style: `fill: ${fill}; stroke: ${stroke}` });
+      this.add("path", { d: d.join(""), opacity, style: `fill: ${look.color}` });
     }
     return this;
   }
@@ -924,16 +919,23 @@ export class Panel {
   }
 
   /** Texts `[text, y, look, lower]` one below the other, as near to their heights, so many pixels lower,
-   *  as they can be. */
+   *  as they can be. Equal ones are one, where there is room. */
   #apart(all) {
     const { height } = this.inner;
     const arrow = (y) => (y < -0.5 ? " ↑" : "") || (y > height + 0.5 ? " ↓" : "");
-    const known = all.filter(([, y]) => Number.isFinite(this.y(y)) && !Number.isNaN(y));
-    const inTurn = known.map(([text, y, look, lower = 0]) => ({
-      words: text + arrow(this.y(y)), y: this.y(y), look, lower,
-    })).sort((a, b) => a.y - b.y);
+    const known = all.filter(([, y]) => Number.isFinite(this.y(y)))
+      .sort((a, b) => this.y(a[1]) - this.y(b[1]));
+    const inTurn = [];
+    for (const [text, value, look, lower = 0] of known) {
+      const last = inTurn.at(-1);
+      const both = last?.text.replace(/( \S+)?$/, `, ${text}`);
+      const isOne = Math.abs(value - last?.value) <= 1e-9 * value;
+      if (isOne && widthOf(both) + 18 <= this.room) last.text = both;
+      else inTurn.push({ text, value, y: this.y(value), look, lower });
+    }
     let free = 11;
     for (const one of inTurn) {
+      one.words = one.text + arrow(one.y);
       one.at = Math.max(Math.min(one.y, height) + 4 + one.lower, free);
       free = one.at + 15;
     }
@@ -952,8 +954,8 @@ export class Panel {
     const inTurn = this.#apart(all);
     const px = Math.min(this.x(x), width);
     const room = px + 22 + widest(inTurn.map(({ words }) => words));
-    const isLeft = !this.isListed && room > width && px > width / 2;
-    const from = this.isListed ? width : px;
+    const isLeft = !this.room && room > width && px > width / 2;
+    const from = this.room ? width : px;
     const side = isLeft ? -1 : 1;
     for (const { words, y, at, look } of inTurn) {
       if (y >= 0 && y <= height) {
@@ -964,7 +966,7 @@ export class Panel {
       const long = widthOf(words) + 4;
       const d = `M${px} ${Math.min(Math.max(y, 0), height)}H${from}L${from + 11 * side} ${at - 4}`;
       this.front.append(
-        drawn("path", { d, ...strokeOf({ color: look.color, width: 1 }) }),
+        drawn("path", { d, opacity: 0.6, ...strokeOf({ color: look.color, width: 1 }) }),
         drawn("rect", { x: place.x - (isLeft ? long - 2 : 2), y: at - 11, width: long, height: 14,
           class: "live-plate" }),
         drawn("text", { ...place, class: "live-name", style }, words),

@@ -2,7 +2,7 @@
 
 import { printed, saddle, worstLoss } from "./model.mjs";
 import {
-  EPSILONS, PALE, PLAIN, Panel, alongEpsilon, choice, columns, geometric, lookOf, part,
+  EPSILONS, FAINT, PALE, PLAIN, Panel, alongEpsilon, choice, columns, geometric, lookOf, part,
   percent, planned, privacy, table, whole, written,
 } from "./kit.mjs";
 
@@ -64,7 +64,7 @@ part("regimes", {
     const most = Math.max(...NAMES.map((name) => exact[name][0]), 10);
     const shared = { width: size.width, height: 340, at: epsilon, moves: "epsilon" };
     const losses = new Panel({
-      ...shared, title: "Worst-case loss / no privacy", x,
+      ...shared, title: "Worst-case loss / no privacy", x, names: ["RAPPOR 000,000"],
       y: { from: 0.7, to: 1.5 * most, log: true, say: written,
         ticks: Array.from({ length: Math.ceil(Math.log10(most)) }, (_, i) => 10 ** i) },
     });
@@ -72,38 +72,33 @@ part("regimes", {
     losses.rule({ x: lnK }, THIN).rule({ x: epsilon });
     losses.write(0.9 * lnK, 1.5 * most, "ln k", { anchor: "end", lift: -14 });
     const shares = new Panel({
-      ...shared, title: "ε → 0: printed / exact", x: { ...x, to: UPTO }, names: NAMES,
+      ...shared, title: "ε → 0: printed / exact", x: { ...x, to: UPTO }, names: ["RAPPOR 000%"],
       y: { from: 0, to: 2, say: percent },
     });
     shares.rule({ y: 1 }, THIN).rule({ x: epsilon });
-    for (const [panel, top] of Number.isFinite(good) ? [[losses, 1.5 * most], [shares, 2]] : []) {
-      const [by, anchor] = good < 0.1 ? [1.1, "start"] : [0.9, "end"];
+    const both = [[losses, 1.5 * most, 1], [shares, 2, 0.1]];
+    for (const [panel, top, left] of Number.isFinite(good) ? both : []) {
+      const [by, anchor] = good < left ? [1.1, "start"] : [0.9, "end"];
       panel.rule({ x: good }, { ...THIN, line: "dashed" });
       panel.write(by * good, top, "s²/ν", { anchor, lift: -30 });
     }
     for (const name of NAMES) {
       const look = lookOf(name);
       losses.line(grid, exact[name], look, name);
-      losses.dots([lnK], [low[name][1]], { ...look, marker: "circle", hollow: true });
       shares.line(grid, small[name].map((one, i) => one / exact[name][i]), look, name);
-      if (epsilon <= UPTO) {
-        shares.dots([epsilon], [at[name][1] / at[name][0]], { ...look, marker: "circle" });
-      }
     }
     const share = ([truth, entry]) => percent(entry / truth);
     losses.names(epsilon, NAMES.map((name) =>
       [`${name} ${written(at[name][0])}`, at[name][0], lookOf(name)]));
     const inShares = Math.min(epsilon, UPTO);
     shares.names(inShares, NAMES.map((name) => {
-      const [truth, entry] = relative(name, state, inShares, SMALL);
-      return [name, entry / truth, lookOf(name)];
+      const pair = relative(name, state, inShares, SMALL);
+      const words = epsilon > UPTO ? name : `${name} ${share(pair)}`;
+      return [words, pair[1] / pair[0], lookOf(name)];
     }));
     return {
       drawing: [losses, shares],
-      keys: [
-        ["printed, ε = ln k", { color: PLAIN.color, marker: "circle", hollow: true }],
-        ...(limit ? [["limit", PALE]] : []),
-      ],
+      keys: [[`ε = ${epsilon}`, FAINT], ...(limit ? [["limit", PALE]] : [])],
       said: `${s} of ${k} answers are sensitive. At ε = ${epsilon} what is printed for ε → 0 ` +
         `is ${share(at.uRR)} of uRR's worst-case ${WRITTEN[loss]} loss, and ${share(at.uRAP)} of ` +
         `uRAP's. At ε = ln k = ${written(lnK)} uRR loses ${written(low.uRR[0])} times as much as ` +
