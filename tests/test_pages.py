@@ -305,6 +305,25 @@ def test_a_live_part_takes_the_room_that_was_kept_for_it(
     assert not [one for one in found if abs(one[1] - one[2]) > MOST_OFF]
 
 
+def test_tables_of_a_live_part_stack_on_a_phone(browser: Browser, address: str) -> None:
+    """Each cell says its column there, and no table is wider than the page."""
+    tab = browser.new_page(viewport={"width": WIDTHS["desktop"], "height": 900})
+    open_page(tab, f"{address}/notebooks/explorer.html")
+    tab.locator("summary", has_text="All mechanisms in a table").press("Enter")
+    cells = tab.locator("table.live-table td:visible")
+    cells.first.wait_for()
+    assert not tab.locator("table.live-table .label:visible").count()
+    tab.set_viewport_size({"width": WIDTHS["phone"], "height": 900})
+    row = tab.locator("table.live-table tbody tr").first.locator("td").all()
+    assert row[0].inner_text().startswith("TV: ")
+    assert row[1].bounding_box()["y"] >= row[0].bounding_box()["y"] + 10
+    assert tab.locator("table.live-table .label:visible").count() == cells.count()
+    assert tab.evaluate(
+        "[...document.querySelectorAll('.live-fold')].every(e => e.scrollWidth <= e.clientWidth)"
+    )
+    tab.close()
+
+
 SHIFTS = """
 window.moved = 0;
 new PerformanceObserver((list) => list.getEntries().forEach((one) => window.moved += one.value))
