@@ -120,5 +120,10 @@ def test_the_most_times_that_a_mechanism_is_repeated():
     assert privacy.compose_repeatedly(nothing, 24).matrix.shape == (2, 1)
     one_bit = Channel(np.full((2, 2), 0.5), [0])
     assert privacy.compose_repeatedly(one_bit, 16).matrix.shape == (2, 2**16)
-    with pytest.raises(ValueError, match=f"for {2**24} pairs of an input and an output"):
-        privacy.compose_repeatedly(one_bit, 24)
+    many = Channel(np.full((2, 4096), 1 / 4096), [0])
+    for too_large in (
+        lambda: privacy.compose(many, many),
+        lambda: privacy.compose_repeatedly(one_bit, 24),
+    ):
+        with pytest.raises(ValueError, match=f"for a matrix of {2**24} entries when composed"):
+            too_large()

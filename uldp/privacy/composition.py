@@ -55,12 +55,7 @@ def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
             )
         if not np.array_equal(channel.protected, seconds[0].protected):
             raise ValueError("second must hold mechanisms with the same protected outputs")
-    entries = first.matrix.size * seconds[0].matrix.shape[1]
-    if entries > MATRIX_ENTRIES:
-        raise ValueError(
-            f"first and second must have few enough outputs for {MATRIX_ENTRIES} pairs of an input "
-            f"and an output, got {entries}"
-        )
+    _check_entries(first.matrix.size * seconds[0].matrix.shape[1])
     pairs = [first.matrix[:, [y]] * channel.matrix for y, channel in enumerate(seconds)]
     protected = np.logical_and.outer(first.protected, seconds[0].protected)
     return Channel(np.hstack(pairs), protected.ravel())
@@ -83,7 +78,16 @@ def compose_repeatedly(channel: Channel, times: int) -> Channel:
     """
     checks.instance(channel, "channel", Channel)
     times = checks.whole(times, "times", least=1, most=MOST_USES)
+    _check_entries(len(channel.matrix) * channel.matrix.shape[1] ** times)
     return reduce(compose, [channel] * times)
+
+
+def _check_entries(number: int) -> None:
+    if number > MATRIX_ENTRIES:
+        raise ValueError(
+            f"the mechanisms must be small enough for a matrix of {MATRIX_ENTRIES} entries when "
+            f"composed, got {number}"
+        )
 
 
 def parallel(channel: Channel, Q: ArrayLike) -> Channel:
