@@ -76,8 +76,6 @@ BESIDE, LED = 4, 16
 UNLED = 0.4 * SIZE
 """How far up or down a name may stand without a leader."""
 
-WHITE: Look = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
-
 for _cut in ("Regular", "Italic", "Bold"):
     _file = Path(__file__).parent / "fonts" / f"uldpSans-{_cut}.ttf"
     font_manager.fontManager.addfont(_file)
