@@ -436,6 +436,7 @@ def of_personalized() -> list[Call]:
     ]
     person = personalized.PersonalizedMechanism(COMMON, {"a": "home"})
     population = personalized.SecretMaps(TAGGED, [0, 1], PAIR, ["home", "work"])
+    alone = personalized.SecretMaps(TAGGED, [0], ["a"], ["home"])
     of_all = {"values": [["a"], "a", []]}
     columns = [*NOT_ARRAYS, None, [0], [0, 1, 2], [-1, 0], [0.0, 1.0], [True, False], [HUGE, 0]]
     not_maps_of_all = {
@@ -479,6 +480,7 @@ def of_personalized() -> list[Call]:
             **everyone,
         ),
         call(population.intermediate, of_all, values=PAIR),
+        only(alone.intermediate, {"values": ["a", []]}, values=["a"]),
         call(population.privatize, other | of_all, common=COMMON, values=PAIR),
         call(
             personalized.JointLaw, {"probabilities": not_tables}, domain=TAGGED, probabilities=table
@@ -520,10 +522,11 @@ def of_privacy() -> list[Call]:
     channel = privacy.Channel(matrix, [0, 1])
     Q, both = {"Q": matrix}, {"sensitive": [0], "protected": [0, 1]}
     post = {"channel": channel, "R": np.eye(3), "protected": [0, 1]}
-    smaller, one_more = {"R": [np.eye(2)]}, privacy.Channel(matrix, [0])
-    not_second = [None, 1.0, matrix, URR, "channel", [], [channel], [channel] * 2 + [None]]
-    not_second += [privacy.Channel(np.eye(3), [0]), [channel] * 2 + [matrix]]
-    not_second += [object(), [channel] * 2 + [one_more]]
+    not_R = {"R": [np.eye(2), np.eye(4)]}
+    not_second = [None, 1.0, matrix, URR, "channel", object(), [], [channel], [channel] * 4]
+    not_thirds = [None, matrix, privacy.Channel(matrix, [0]), privacy.Channel(matrix, [0, 2])]
+    not_second += [[channel] * 2 + [one] for one in not_thirds]
+    not_second += [privacy.Channel(np.eye(3), [0])]
     samples = [*NOT_ARRAYS, 1, [0.5] * 4, ["a"] * 4, [None] * 4, [True] * 4, [HUGE] * 4, [1j] * 4]
     no_sample = [*samples, None, [], [1, 1, 1], [[]] * 4, reports_of(URAP)]
     return [
@@ -538,8 +541,8 @@ def of_privacy() -> list[Call]:
         call(privacy.compose, {"second": not_second}, first=channel, second=channel),
         call(privacy.compose_repeatedly, {"times": [25]}, channel=channel, times=2),
         call(privacy.parallel, {"Q": [np.eye(3)]}, channel=channel, **Q),
-        call(privacy.postprocess, smaller, **post),
-        call(privacy.preserves_data_types, smaller, **post),
+        call(privacy.postprocess, not_R, **post),
+        call(privacy.preserves_data_types, not_R, **post),
         call(
             empirical.empirical_level,
             {
