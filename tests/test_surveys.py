@@ -468,10 +468,19 @@ def test_an_error_shows_so_much_of_what_was_found():
 
 
 def test_factors_have_as_many_cells_as_there_are_labels():
-    content = changed(CONTENT, ("questions", 2, "labels"), ["18-29, 0"])
-    content["questions"][2]["sensitive"] = []
-    with pytest.raises(ValueError, match="factors must have as many cells as there are labels"):
-        Survey.from_json(json.dumps(content))
+    question = CONTENT["questions"][2] | {"sensitive": []}
+    for labels in (question["labels"][:1], [*question["labels"], "one more"]):
+        content = changed(CONTENT, ("questions", 2), question | {"labels": labels})
+        with pytest.raises(ValueError, match="factors must have as many cells as there are labels"):
+            Survey.from_json(json.dumps(content))
+
+
+def test_factors_have_names_of_their_own():
+    factors = CONTENT["questions"][2]["factors"]
+    for repeated in factors:
+        content = changed(CONTENT, ("questions", 2, "factors"), [*factors, repeated])
+        with pytest.raises(ValueError, match=f"not repeat a name, got '{repeated['name']}'"):
+            Survey.from_json(json.dumps(content))
 
 
 # --- tallies -------------------------------------------------------------------------------------
