@@ -116,9 +116,8 @@ def test_covariances_have_the_closed_forms_that_are_printed():
 
 def expected_ends(tally: uldp.Tally, weights: np.ndarray, level: float) -> tuple[float, float]:
     """The interval of a total, from what each single report says of it and the matrix."""
-    mechanism, missed = tally.law, 1 - level
-    Q, rows = mechanism.transition_matrix(), rows_of(mechanism, "adjusted")
-    said, value = rows @ weights, weights @ mechanism.estimate(tally, "adjusted")
+    said = rows_of(tally.law, "adjusted") @ weights
+    value = weights @ tally.law.estimate(tally, "adjusted")
     a, b = said.min(), said.max()
     if b - a < 1e-9:
         return value, value
@@ -126,19 +125,44 @@ def expected_ends(tally: uldp.Tally, weights: np.ndarray, level: float) -> tuple
         count = round(tally.n * (value - a) / (b - a))
         exact = stats.binomtest(count, tally.n).proportion_ci(level, method="exact")
         return a + (b - a) * exact.low, a + (b - a) * exact.high
-    squares = Q @ said**2
-    slope = np.polyfit(weights, squares, 1)[0] if np.ptp(weights) else 0.0
-    most = largest_mean(tally, squares - slope * weights, 0.1 * missed)
-    jump = jump_of(mechanism, weights)
-    low, high = score_ends(value, most, slope, jump, tally.n, 0.9 * missed)
-    return max(a, low), min(b, high)
+    return ends_of_strata([(tally, 1.0)], weights, 1 - level, "adjusted")
 
 
-def jump_of(mechanism: uldp.Mechanism, weights: np.ndarray) -> float:
+def ends_of_strata(
+    strata: list[tuple[uldp.Tally, float]], weights: np.ndarray, missed: float, method: str
+) -> tuple[float, float]:
+    """The score interval of a mean of totals, from tallies and shares of their strata.
+
+    With all reports in one list, each counts for its stratum's share of people over that of
+    reports. The mean square is greatest where all but one have the least total that there can be.
+    """
+    n = sum(tally.n for tally, _ in strata)
+    value = at_least = low = high = 0.0
+    slopes, jumps = [], []
+    for tally, share in strata:
+        times = share / (tally.n / n)
+        said = rows_of(tally.law, method) @ weights
+        squares = tally.law.transition_matrix() @ said**2
+        slope = np.polyfit(weights, squares, 1)[0] if np.ptp(weights) else 0.0
+        rest = squares - slope * weights
+        most = largest_mean(tally, rest, 0.1 * missed / len(strata), method)
+        at_least += share * times * (most + slope * weights.min())
+        slopes.append(times * slope)
+        jumps.append(times * jump_of(tally.law, weights, method))
+        value += share * (weights @ tally.law.estimate(tally, method))
+        low += share * said.min()
+        high += share * said.max()
+    steepest = max(slopes)
+    constant = at_least - steepest * weights.min()
+    ends = score_ends(value, constant, steepest, max(jumps), n, 0.9 * missed)
+    return max(low, ends[0]), min(high, ends[1])
+
+
+def jump_of(mechanism: uldp.Mechanism, weights: np.ndarray, method: str = "adjusted") -> float:
     """The range of what a report says of a total, or under RAPPOR and uRAP of what a bit says."""
     if not isinstance(mechanism, uldp.Rappor | uldp.UtilityOptimizedRappor):
-        return np.ptp(rows_of(mechanism, "adjusted") @ weights)
-    S = mechanism.sensitive
+        return np.ptp(rows_of(mechanism, method) @ weights)
+    S = mechanism.sensitive if method == "adjusted" else np.array([], dtype=int)
     rest = weights - weights[S].mean() if S.size else weights
     return np.ptp(np.append(0, rest / mechanism.decoder.gain))
 
@@ -150,18 +174,20 @@ def ends_of_share(share: float, n: int, missed: float) -> np.ndarray:
     return np.array([low, stats.beta.isf(missed / 2, n * share + 1, n * (1 - share))])
 
 
-def largest_mean(tally: uldp.Tally, rest: np.ndarray, missed: float) -> float:
+def largest_mean(
+    tally: uldp.Tally, rest: np.ndarray, missed: float, method: str = "adjusted"
+) -> float:
     """The upper limit of Σ rest(x) p(x): the least of three."""
     S = tally.law.sensitive
     start = rest[S].max() if S.size else 0.0
     no_sensitive = np.where(np.isin(np.arange(rest.size), S), 0, rest - start)
     limits = [rest.max()]
     for part in (rest - start, no_sensitive):
-        said = rows_of(tally.law, "adjusted") @ part
+        said = rows_of(tally.law, method) @ part
         length = np.ptp(said)
         limits.append(start + said.min())
         if length > 1e-12:
-            mean = part @ tally.law.estimate(tally, "adjusted")
+            mean = part @ tally.law.estimate(tally, method)
             limits[-1] += length * ends_of_share((mean - said.min()) / length, tally.n, missed)[1]
     return min(limits)
 
@@ -202,6 +228,26 @@ def test_totals_are_quadratic_forms_of_the_covariance(make):
         for x, error in enumerate(inference.standard_errors(tally)):
             alone = inference.total(tally, np.eye(domain.size)[x])
             assert alone.standard_error == pytest.approx(error, abs=1e-7 * math.sqrt(scale))
+
+
+@pytest.mark.parametrize("method", LINEAR)
+@pytest.mark.parametrize("sizes", [(2, 3), (40, 300), (300, 40)], ids=str)
+def test_totals_of_strata_are_those_of_one_list_of_reports(make, sizes, method):
+    rng = np.random.default_rng(4)
+    for domain in domains(3):
+        strata = []
+        for n, epsilon, share in zip(sizes, (1.2, 0.5), (0.3, 0.7), strict=True):
+            counts = rng.multinomial(n, random_distribution(rng, domain.size))
+            strata.append((make(domain, epsilon).simulate(counts, rng), share))
+        tallies = dict(enumerate(tally for tally, _ in strata))
+        both = inference.stratified(tallies, [share for _, share in strata])
+        rows = np.concatenate([rows_of(tally.law, method) for tally, _ in strata])
+        weights = rng.normal(size=domain.size)
+        # Where all say 1 of everything, the least weight is everybody's.
+        base = weights.min() if np.allclose(rows.sum(axis=1), 1) else 0.0
+        expected = ends_of_strata(strata, weights - base, 0.05, method)
+        found = inference.total(both, weights, method=method)
+        assert (found.low - base, found.high - base) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_sum_over_everything_has_no_error_where_estimates_sum_to_1():
