@@ -74,7 +74,7 @@ def test_what_stands_beside_an_interval_lies_in_it(name):
                 *(inference.total(tally, w) for w in (np.ones(6), rng.normal(size=6))),
                 inference.difference(tally, other, rng.normal(size=6)),
             ]
-        for answer in ("no", "often"):
+        for answer in ("no", "often", {"no": 1, "yes": 2, "often": 4}):
             with contextlib.suppress(ValueError):
                 part, whole = CELLS.weights(age="30+", drug=answer), CELLS.weights(age="30+")
                 found.append(inference.ratio(tally, part, whole))
