@@ -115,9 +115,10 @@ def test_processing_that_preserves_data_types_keeps_the_level(drawn, data):
 
 
 def test_the_most_times_that_a_mechanism_is_repeated():
-    """One more, and mechanisms that do not fit, are among the malformed arguments."""
     nothing = Channel(np.ones((2, 1)), [0])
     assert privacy.compose_repeatedly(nothing, 24).matrix.shape == (2, 1)
+    with pytest.raises(ValueError, match="times must be at most 24, got 25"):
+        privacy.compose_repeatedly(nothing, 25)
     one_bit = Channel(np.full((2, 2), 0.5), [0])
     assert privacy.compose_repeatedly(one_bit, 16).matrix.shape == (2, 2**16)
     many = Channel(np.full((2, 4096), 1 / 4096), [0])

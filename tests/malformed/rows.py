@@ -539,7 +539,7 @@ def of_privacy() -> list[Call]:
         call(privacy.Channel.of, mechanism=URR),
         call(channel.uldp_level, sensitive=[0]),
         call(privacy.compose, {"second": not_second}, first=channel, second=channel),
-        call(privacy.compose_repeatedly, {"times": [25]}, channel=channel, times=2),
+        call(privacy.compose_repeatedly, channel=channel, times=2),
         call(privacy.parallel, {"Q": [np.eye(3)]}, channel=channel, **Q),
         call(privacy.postprocess, not_R, **post),
         call(privacy.preserves_data_types, not_R, **post),
