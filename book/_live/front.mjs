@@ -43,7 +43,7 @@ function estimated(name, question) {
 function panelOf(name, title, { estimate, typical }, isProtected, width) {
   const off = estimate.map((share, x) => 100 * (share - truth[x]));
   const panel = new Panel({
-    title, note: `error in points, typically ± ${Number((100 * typical).toPrecision(2))}`,
+    title, note: `error of each share in points, typically ± ${Number((100 * typical).toPrecision(2))}`,
     width, height: 268,
     x: { from: 0.9, to: 1.1 * LABELS, log: true, ticks: Object.keys(RANKS).map(Number),
       write: (rank) => RANKS[rank], label: "answers, by how frequent they are" },
