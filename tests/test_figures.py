@@ -208,6 +208,11 @@ def test_a_text_is_as_long_on_every_computer() -> None:
     length = sum(advances[glyphs[ord(letter)]][0] for letter in text) / font["head"].unitsPerEm
     path = TextPath((0, 0), text, 10, prop=font_manager.FontProperties(fname=found))
     assert path.get_extents().width == pytest.approx(10 * length, abs=1)
+    ax = figures.curves({text: {"a": ([1, 2], [1, 2])}}, "x", "y")[0]
+    drawn = ElementTree.fromstring(ax.figure.svg()).iter(f"{SVG}text")
+    said = [float(one.get("textLength", 0)) for one in drawn if one.text == text]
+    # FreeType takes an i for a thousandth wider than the font says.
+    assert said == pytest.approx([style.SIZE * (length + 0.001)] * 2, abs=0.005)
 
 
 def test_below_an_epsilon_stands_where_it_is_private() -> None:

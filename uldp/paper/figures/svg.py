@@ -11,6 +11,8 @@ import re
 from xml.etree import ElementTree
 
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.ft2font import LoadFlags
 
 __all__ = ["PLATE", "SVG", "written"]
 
@@ -20,6 +22,7 @@ PLATE = "plate"
 """With what the names begin of all that a dark page turns as a whole, light to dark."""
 
 COORDINATES = ("d", "height", "points", "transform", "width", "x", "y")
+SIZE = re.compile(r"font-size: ([\d.]+)px")
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 NAME = re.compile(r"(?<=url\(#)[^)]+|(?<=^#)(?!.*;).+")
 
@@ -38,6 +41,10 @@ def written(figure: Figure) -> ElementTree.Element:
             if child.tag.endswith("metadata"):
                 parent.remove(child)
     _number_names(root)
+    for style in root.iter(f"{SVG}style"):
+        style.text = f"{style.text} text{{white-space: pre}}"
+    for text in root.iter(f"{SVG}text"):
+        _fit(text)
     for element in root.iter():
         for name in COORDINATES:
             if name in element.attrib:
@@ -77,6 +84,20 @@ def _number_names(root: ElementTree.Element) -> None:
             if key == XLINK or "url(#" in value:
                 renamed = NAME.sub(lambda found: numbers[found[0]], value)
                 element.set(key, renamed)
+
+
+def _fit(text: ElementTree.Element) -> None:
+    """Let a text be as long as in the book's font where an editor has another one."""
+    style = text.get("style", "").replace("'DejaVu Sans'", "sans-serif")
+    text.set("style", style)
+    weight = "bold" if "font-weight: 700" in style else "normal"
+    font = get_font(findfont(FontProperties(family="uldp Sans", weight=weight)))
+    letters = [ord(letter) for letter in text.text or ""]
+    size = SIZE.search(style)
+    if size and all(map(font.get_char_index, letters)):
+        advances = [font.load_char(one, LoadFlags.NO_SCALE).horiAdvance for one in letters]
+        text.set("textLength", f"{float(size[1]) * sum(advances) / font.units_per_EM:.2f}")
+        text.set("lengthAdjust", "spacingAndGlyphs")
 
 
 def _rounded(found: re.Match[str]) -> str:
