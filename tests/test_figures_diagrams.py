@@ -212,7 +212,7 @@ def test_levels_stand_in_their_cells() -> None:
     wanted = {(0, 1): "1", (0, 2): "2.5", (1, 0): "0.25", (1, 2): "∞", (2, 0): "∞", (2, 1): "1"}
     assert found == wanted
     (image,) = axes[0].images
-    assert image.get_array().tolist() == [[0, 0.16, 0.4], [0.04, 0, 1], [1, 0.16, 0]]
+    assert image.get_array().tolist() == [[0, 0.12, 0.3], [0.03, 0, 1], [1, 0.12, 0]]
     assert {text.get_text() for text in axes[1].texts} == {"0"}
     ticks = axes[0].get_yticklabels()
     assert [tick.get_text() for tick in ticks] == list("abc")

@@ -302,7 +302,8 @@ def pair_levels(
     matrices = np.array(list(panels.values()), dtype=float)
     highest = matrices[np.isfinite(matrices)].max()
     for ax, title, levels in zip(axes, panels, matrices, strict=True):
-        shade = np.minimum(0.4 * levels / highest, 1)
+        # No darker, so that the contrast of ink is 4.5 on a dark page too, which turns both.
+        shade = np.minimum(0.3 * levels / highest, 1)
         ax.imshow(shade, style.RAMP, vmin=0, vmax=1)
         ax.grid(visible=False)
         for (row, column), level in np.ndenumerate(levels):
