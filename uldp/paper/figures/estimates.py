@@ -90,19 +90,22 @@ def estimates_with_errors(
         raise ValueError("tallies must be over the same values")
     shown = np.arange(domain.size) if values is None else chosen_values(domain, values)
     rows = np.arange(shown.size)
-    ax = style.one_axes(0.7 + shown.size * (0.25 + 0.12 * len(tallies)))
+    ax = style.one_axes(0.7 + shown.size * (0.25 + 0.15 * len(tallies)))
     named = not style.STYLES.keys().isdisjoint(tallies)
     looks = style.mechanism_looks(tallies) if named else style.line_looks(tallies)
-    step = 0.6 / len(looks)
+    step = 0.7 / len(looks)
     places = step * (np.arange(len(looks)) - (len(looks) - 1) / 2)
     truths = None if truth is None else distribution_over(domain, truth, "truth")[shown]
     ax.axvline(0, **style.LEVEL)
+    if truths is not None:
+        ax.vlines(truths, rows - 0.4, rows + 0.4, color=style.MUTED, linewidth=1)
     for (name, look), place in zip(looks.items(), places, strict=True):
         heights = rows + place
         low, high = inference.intervals(tallies[name], confidence)[shown].T
         estimate = tallies[name].estimate("adjusted")[shown]
         ax.hlines(heights, low, high, color=look["color"], linewidth=1.6)
-        ax.plot(estimate, heights, color=look["color"], **style.DOTS)
+        # Intervals can be short, so that the marks are slim, and the truth stands behind.
+        ax.plot(estimate, heights, "d", color=look["color"], markersize=5, markeredgewidth=0)
         ax.annotate(
             name,
             (high[0], heights[0]),
@@ -112,8 +115,6 @@ def estimates_with_errors(
             color=look["color"],
             weight="bold",
         )
-        if truths is not None:
-            ax.vlines(truths, heights - step / 2, heights + step / 2, color=style.INK)
     sensitive = np.isin(shown, domain.sensitive)
     colors = [style.SENSITIVE if of_them else style.OTHER for of_them in sensitive]
     style.name_rows(ax, [str(domain.labels[x]) for x in shown], colors)
