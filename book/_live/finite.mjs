@@ -79,6 +79,7 @@ part("finite", {
 
 const NAMES = ["RR", "RAPPOR", "uRR", "uRAP"];
 const NOTHING = "no privacy";
+const THIN = { color: "var(--muted)", line: "solid", width: 1.2 };
 const PEOPLE_ASKED = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 1];
 const held = CENSUS.counts;
 const everybody = held.reduce((a, b) => a + b, 0);
@@ -112,7 +113,7 @@ part("halves", {
       y: { from: 0, to: 1.05, ticks: [0, 0.25, 0.5, 0.75, 1], write: inPercent, say: percent,
         label: "squared error, drawn once / independent" },
     });
-    panel.rule({ y: level }, PALE).rule({ x: epsilon });
+    panel.rule({ y: level }, THIN).rule({ x: epsilon });
     const grid = draft
       ? EPSILONS.filter((one, i) => i % EVERY === 0 || one === EPSILONS.at(-1)) : EPSILONS;
     const [found, curves] = [{ [NOTHING]: none }, {}];
@@ -128,7 +129,7 @@ part("halves", {
     const rows = [...NAMES, NOTHING];
     return {
       drawing: [panel],
-      keys: [[NOTHING, PALE]],
+      keys: [[NOTHING, THIN]],
       said: `${thousands(n)} of the ${thousands(everybody)} people of the census table are ` +
         `drawn, nobody twice. Without privacy this makes the MSE ${percent(level)} of that of ` +
         `independent users; at ε = ${epsilon} it is ` +
