@@ -2,8 +2,8 @@
 
 import { printed, saddle, worstLoss } from "./model.mjs";
 import {
-  EPSILONS, FAINT, PALE, PLAIN, Panel, alongEpsilon, choice, columns, geometric, lookOf, part,
-  percent, planned, privacy, table, whole, written,
+  EPSILONS, FAINT, PALE, PLAIN, Panel, alongEpsilon, choice, columns, geometric, inPercent, lookOf,
+  part, percent, planned, privacy, table, whole, written,
 } from "./kit.mjs";
 
 const NAMES = ["RR", "RAPPOR", "uRR", "uRAP"];
@@ -64,21 +64,21 @@ part("regimes", {
     const most = Math.max(...NAMES.map((name) => exact[name][0]), 10);
     const shared = { width: size.width, height: 340, at: epsilon, moves: "epsilon" };
     const losses = new Panel({
-      ...shared, title: "Worst-case loss / no privacy", x, names: ["RAPPOR 000,000"],
+      ...shared, title: "Worst-case loss / no privacy", x, names: NAMES.flatMap((name) => exact[name].map((one) => `${name} ${written(one)}`)),
       y: { from: 0.7, to: 1.5 * most, log: true, say: written,
         ticks: Array.from({ length: Math.ceil(Math.log10(most)) }, (_, i) => 10 ** i) },
     });
     if (limit) losses.line(grid, limit, PALE);
     losses.rule({ x: lnK }, THIN).rule({ x: epsilon });
-    losses.write(0.9 * lnK, 1.5 * most, "ln k", { anchor: "end", lift: -14 });
+    losses.write(0.75 * lnK, 1.5 * most, "ln k", { anchor: "end", lift: -14 });
     const shares = new Panel({
-      ...shared, title: "ε → 0: printed / exact", x: { ...x, to: UPTO }, names: ["RAPPOR 000%"],
-      y: { from: 0, to: 2, say: percent },
+      ...shared, title: "Printed for ε → 0 / exact loss", x: { ...x, to: UPTO }, names: ["RAPPOR 00.0%"],
+      y: { from: 0, to: 2, ticks: [0, 0.5, 1, 1.5, 2], write: inPercent, say: percent },
     });
     shares.rule({ y: 1 }, THIN).rule({ x: epsilon });
     const both = [[losses, 1.5 * most, 1], [shares, 2, 0.1]];
     for (const [panel, top, left] of Number.isFinite(good) ? both : []) {
-      const [by, anchor] = good < left ? [1.1, "start"] : [0.9, "end"];
+      const [by, anchor] = good < left ? [1.3, "start"] : [0.75, "end"];
       panel.rule({ x: good }, { ...THIN, line: "dashed" });
       panel.write(by * good, top, "s²/ν", { anchor, lift: -30 });
     }
@@ -92,9 +92,9 @@ part("regimes", {
       [`${name} ${written(at[name][0])}`, at[name][0], lookOf(name)]));
     const inShares = Math.min(epsilon, UPTO);
     shares.names(inShares, NAMES.map((name) => {
-      const pair = relative(name, state, inShares, SMALL);
-      const words = epsilon > UPTO ? name : `${name} ${share(pair)}`;
-      return [words, pair[1] / pair[0], lookOf(name)];
+      const [truth, entry] = relative(name, state, inShares, SMALL);
+      const words = epsilon > UPTO ? name : `${name} ${inPercent(entry / truth)}`;
+      return [words, entry / truth, lookOf(name)];
     }));
     return {
       drawing: [losses, shares],
