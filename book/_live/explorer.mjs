@@ -86,11 +86,14 @@ const QUESTIONS = {
   }],
   exact: ["How exact?", "tv", {
     to: 1, log: true, write: inPercent,
-    label: "share estimated wrongly", say: wrongly,
+    label: "share estimated wrongly (▲ above 100%)", say: wrongly,
   }],
   private: ["How private?", "suspected", {
-    from: 0, to: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1], write: inPercent,
+    log: true, write: inPercent,
     label: "believed after the report", say: percent,
+    // a tenth of the room is below what was believed before
+    range: (prior) => ({ from: prior ** 1.1, to: 1,
+      ticks: [prior, ...[0.01, 0.1, 0.2, 0.5, 1].filter((one) => one > prior)] }),
   }],
 };
 const is = (question) => ({ when: ({ ask }) => ask === question });
@@ -172,13 +175,13 @@ part("explorer", {
       [name, grid.map((one) => valueOf(drawn, name, { ...state, epsilon: one }))]));
     const all = names.flatMap((name) => curves[name]);
     const decade = (round, one) => 10 ** Math[round](Math.log10(one));
-    const axis = y.log ? still({
+    const axis = still({
       ...y, from: decade("floor", Math.min(...all)),
-      to: Math.min(decade("ceil", Math.max(...all)), y.to),
-    }, ask) : y;
+      to: Math.min(decade("ceil", Math.max(...all)), y.to), ...y.range?.(belief),
+    }, ask);
     const panel = new Panel({
       width, height: 340, x: alongEpsilon(), at: epsilon, moves: "epsilon", y: axis,
-      names: ["RR, RAPPOR 00.0%"],
+      names: ["RAPPOR 00.00%"],
     });
     panel.rule({ x: epsilon }, { ...PLAIN, width: 1 });
     const lookAt = (name) => (name === NOTHING ? THIN : lookOf(name));
