@@ -103,15 +103,16 @@ part("halves", {
     share: slider("Share of people asked", PEOPLE_ASKED, 0.5, percent),
     epsilon: privacy(5),
   },
-  show({ share, epsilon }, { width, draft }) {
+  show({ share, epsilon }, { width, draft, still }) {
     const n = Math.ceil(share * everybody);
     const none = lossesOf(NOTHING, epsilon, n);
     const level = none[1] / none[0];
+    const from = Math.min(level, 0.75) - 0.04;
     const panel = new Panel({
-      width, height: 320, x: alongEpsilon(), at: epsilon, moves: "epsilon",
+      width, height: 320, x: { ...alongEpsilon(), log: false }, at: epsilon, moves: "epsilon",
       names: NAMES.map((name) => `${name} 00.0%`),
-      y: { from: 0, to: 1.05, ticks: [0, 0.25, 0.5, 0.75, 1], write: inPercent, say: percent,
-        label: "squared error, drawn once / independent" },
+      y: still({ from, to: 1.03, ticks: [0, 0.25, 0.5, 0.75, 1].filter((one) => one > from),
+        write: inPercent, say: percent, label: "squared error, drawn once / independent" }),
     });
     panel.rule({ y: level }, THIN).rule({ x: epsilon });
     const grid = draft
@@ -124,7 +125,7 @@ part("halves", {
     }
     panel.names(epsilon, NAMES.map((name) => {
       const [all, once] = found[name];
-      return [`${name} ${percent(once / all)}`, once / all, lookOf(name)];
+      return [`${name} ${inPercent(once / all)}`, once / all, lookOf(name)];
     }));
     const rows = [...NAMES, NOTHING];
     return {
