@@ -667,7 +667,9 @@ const MARKERS = {
 };
 export const PLAIN = { color: "var(--ink)", line: "solid", width: 2 };
 export const ACCENT = { color: "var(--accent)", line: "solid", width: 2.2 };
-export const PALE = { color: "var(--faint)", line: "solid", width: 6 };
+export const PALE = {
+  color: "color-mix(in srgb, var(--muted) 70%, var(--page))", line: "solid", width: 6,
+};
 export const BEFORE = { color: "var(--shade-light)", marker: "square" };
 export const FAINT = { color: "var(--muted)", line: "dotted", width: 1.5 };
 export const HIDDEN = { color: "var(--sensitive)", marker: "dot" };
@@ -913,32 +915,24 @@ export class Panel {
     return this.add("path", { d, ...strokeOf(look) });
   }
 
-  write(x, y, text, { anchor = "middle", color = "var(--ink)", lift = 0 } = {}) {
-    const place = { x: this.x(x), y: this.y(y) - lift, "text-anchor": anchor };
-    return this.add("text", { ...place, style: `fill: ${color}` }, text);
+  write(x, y, text, { anchor, lift }) {
+    return this.add("text", { x: this.x(x), y: this.y(y) - lift, "text-anchor": anchor }, text);
   }
 
   /** Texts `[text, y, look, lower]` one below the other, as near to their heights, so many pixels lower,
-   *  as they can be. Equal ones are one, where there is room. */
+   *  as they can be. */
   #apart(all) {
     const { height } = this.inner;
     const arrow = (y) => (y < -0.5 ? " ↑" : "") || (y > height + 0.5 ? " ↓" : "");
-    const known = all.filter(([, y]) => Number.isFinite(this.y(y)))
-      .sort((a, b) => this.y(a[1]) - this.y(b[1]));
-    const inTurn = [];
-    for (const [text, value, look, lower = 0] of known) {
-      const last = inTurn.at(-1);
-      const both = last?.text.replace(/( \S+)?$/, `, ${text}`);
-      const isOne = Math.abs(value - last?.value) <= 1e-9 * value;
-      if (isOne && widthOf(both) + 18 <= this.room) last.text = both;
-      else inTurn.push({ text, value, y: this.y(value), look, lower });
-    }
     let free = 11;
-    for (const one of inTurn) {
-      one.words = one.text + arrow(one.y);
-      one.at = Math.max(Math.min(one.y, height) + 4 + one.lower, free);
-      free = one.at + 15;
-    }
+    const inTurn = all.filter(([, y]) => Number.isFinite(this.y(y)))
+      .sort((a, b) => this.y(a[1]) - this.y(b[1]))
+      .map(([text, value, look, lower = 0]) => {
+        const y = this.y(value);
+        const at = Math.max(Math.min(y, height) + 4 + lower, free);
+        free = at + 15;
+        return { words: text + arrow(y), y, at, look };
+      });
     free = height - 4;
     for (const one of [...inTurn].reverse()) {
       one.at = Math.min(one.at, free);
