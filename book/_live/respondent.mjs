@@ -136,8 +136,8 @@ function reportInWords(question, report, protectedValues) {
 /** What is believed of each answer, before and after. */
 function beliefs(prior, after, own, width) {
   const panel = new Panel({
-    width, height: 38 * ANSWERS.length + 30,
-    x: { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], write: inPercent },
+    width, height: 38 * ANSWERS.length + 48,
+    x: { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], write: inPercent, label: "belief" },
     y: { from: ANSWERS.length - 0.5, to: -0.5, ticks: ROWS,
       write: (x) => (x === own ? `${ANSWERS[x]} (you)` : ANSWERS[x]),
       tone: (x) => `live-${TONES[ANSWERS[x]]} ${x === own ? "live-title" : ""}` },
@@ -290,13 +290,13 @@ part("neighbours", {
     names.forEach((name, row) => {
       const { estimate, errors, expected } = found[name];
       const look = { ...lookOf(name), marker: row ? "square" : "circle" };
-      const y = ROWS.map((x) => x + (names.length === 1 ? 0 : row ? 0.2 : -0.2));
+      const y = ROWS.map((x) => x + (names.length === 1 ? 0 : row ? 0.14 : -0.26));
       const off = estimate.map((one, x) => 100 * (one - shares[x]));
       const bars = expected.map((one) => 100 * SURE * one);
       const [low, high] = [-1, 1].map((side) =>
         off.map((one, x) => one + side * 100 * SURE * errors[x]));
       bars.forEach((bar, x) => panel.add("rect", {
-        x: panel.x(-bar), y: panel.y(y[x]) - 6, width: panel.x(bar) - panel.x(-bar), height: 12,
+        x: panel.x(-bar), y: panel.y(y[x]) + 5, width: panel.x(bar) - panel.x(-bar), height: 5,
         style: `fill: ${PALE.color}`,
       }));
       panel.spans(y, low, high, look).dots(off, y, look);
@@ -311,7 +311,7 @@ part("neighbours", {
       ` With RR it would be ± ${points(off("RR"))}.`;
     return {
       drawing: [panel],
-      keys: [["truth", PLAIN],
+      keys: [["truth", PLAIN], ["estimate ± 2 standard errors", { ...PLAIN, marker: "circle" }],
         ["where 19 of 20 estimates land", { color: PALE.color, marker: "square" }]],
       said: `${thousands(people)} people have answered with the same program. ` +
         `The collector knows each share to ± ${points(off(mechanism))} percentage points ` +
@@ -336,7 +336,8 @@ part("neighbours", {
 
 const DAYS = [1, 2, 3, 4, 5, 7, 10, 14, 21, 30, 60, 100];
 const FIRST = { ...PLAIN, line: "dashed" };
-const BELOW = 22; // pixels, which leave the line that ends there free
+// pixels, which leave the line that ends there free
+const BELOW = 22;
 
 part("tomorrow", {
   follows: "respondent",
