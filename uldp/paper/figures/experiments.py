@@ -253,7 +253,7 @@ def _draw_bars(
 def _curves(rows: DataFrame, x: str, loss: Loss) -> Iterator[tuple[Label, Curve]]:
     """Yield the curves of a panel by the mechanism, and kind in the empirical estimate's."""
     ends = rows.loc[rows["mechanism"] != NO_PRIVACY, x].agg(["min", "max"])
-    for key, members in rows.sort_values(x).groupby("mechanism"):
+    for key, members in rows.sort_values(x, kind="stable").groupby("mechanism"):
         name = str(key)
         losses = members[loss]
         forecasts = members[f"expected_{loss}"]
