@@ -56,7 +56,7 @@ class Evidence(Summary):
         The mechanism that made the reports.
     sets : (⌈s/8⌉, m) ndarray of uint8, or None
         The sets of the protected reports, packed as in `UtilityOptimizedRappor`, a set per column;
-        None if they are the s single values.
+        None if they are the s single values. They may be large and are not copied: do not change them.
     times : (m,) array_like of int
         How many reports name each set.
     revealed : (k - s,) array_like of int
@@ -72,10 +72,8 @@ class Evidence(Summary):
         s = self.law.sensitive.size
         times = checks.counts(self.times, "times", s if self.sets is None else -1)
         revealed = checks.counts(self.revealed, "revealed", self.law.nonsensitive.size)
-        sets = None
         if self.sets is not None:
             checks.instance(self.sets, "sets", np.ndarray)
-            sets = self.sets.copy()
             wanted = np.dtype(np.uint8), (PackedSets(s).width, times.size)
             if (self.sets.dtype, self.sets.shape) != wanted:
                 raise ValueError(
@@ -87,7 +85,7 @@ class Evidence(Summary):
             raise ValueError(
                 f"times and revealed must be of at most {MOST_REPORTS} reports, got {n}"
             )
-        set_fields(self, sets=sets, times=times, revealed=revealed)
+        set_fields(self, sets=self.sets, times=times, revealed=revealed)
 
     @property
     def n(self) -> int:
