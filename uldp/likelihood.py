@@ -56,7 +56,7 @@ class Evidence(Summary):
         The mechanism that made the reports.
     sets : (⌈s/8⌉, m) ndarray of uint8, or None
         The sets of the protected reports, packed as in `UtilityOptimizedRappor`, a set per column;
-        None if they are the s single values. They may be large and are not copied: do not change them.
+        None if they are the s single values. They may be large: they are not copied.
     times : (m,) array_like of int
         How many reports name each set.
     revealed : (k - s,) array_like of int
