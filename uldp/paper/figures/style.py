@@ -308,6 +308,7 @@ def name_lines(axes: Iterable[Axes], at: End = "end") -> None:
                         "arrowstyle": "-",
                         "color": line.get_color(),
                         "linewidth": 0.7,
+                        "patchA": None,  # it begins at the edge: clipped there, or not, by rounding
                         "relpos": (0 if at == "end" else 1, 0.5),
                         "shrinkA": 1,
                         "shrinkB": 1,
