@@ -136,6 +136,10 @@ def test_the_largest_domain():
 def test_the_repeated_label_is_named():
     with pytest.raises(ValueError, match="values must not repeat a label, got 'b' more than once"):
         Domain(["a", "b", "c", "b"])
+    with pytest.raises(ValueError, match="sensitive must not repeat a value, got 'b' more than"):
+        Domain(["a", "b", "c"], sensitive=["c", "b", "b"])
+    with pytest.raises(ValueError, match="weights must not repeat a value, got 'b' more than once"):
+        weights_of(Domain(["a", "b", "c"]), ["b", "b"])
 
 
 def test_domains_cannot_be_changed():

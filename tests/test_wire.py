@@ -293,6 +293,13 @@ def test_what_is_no_bytes_is_counted():
     assert reading.refused == Counter({Reason.NOT_BYTES: len(wrong)})
 
 
+@pytest.mark.parametrize("kind", [bytearray, memoryview])
+def test_bytes_may_be_of_any_kind(kind):
+    message = SURVEY.message("q", [1, 0])
+    assert list(wire.split(kind(message), len(message))) == [message]
+    assert Survey.from_json(kind(SURVEY.to_json().encode())) == SURVEY
+
+
 def test_a_single_message_is_no_collection_of_messages():
     message = SURVEY.message("q", [1, 0])
     for wrong in (message, bytearray(message), memoryview(message), "uldp", None, 7):

@@ -80,8 +80,9 @@ class Domain(Frozen):
     def __init__(self, values: int | Iterable[Label], sensitive: Iterable[Label] = ()) -> None:
         set_fields(self, labels=_labels(values))
         indices = chosen_values(self, checks.items(sensitive, "sensitive"), "sensitive")
-        chosen = checks.mask(indices, "sensitive", self.size)
-        set_fields(self, sensitive=np.flatnonzero(chosen), nonsensitive=np.flatnonzero(~chosen))
+        chosen = checks.positions(indices, "sensitive", self.size, self.labels)
+        others = np.delete(np.arange(self.size), chosen)
+        set_fields(self, sensitive=chosen, nonsensitive=others)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Domain cannot be changed; make a new one to set {name}")
@@ -535,7 +536,7 @@ def _weights(factor: Domain, levels: Any, name: str) -> NDArray[np.float64]:
     weights = np.zeros(factor.size)
     labels = levels if isinstance(levels, list) else np.atleast_1d(levels)
     indices = factor._of_labels(labels, name)
-    weights[checks.positions(indices, name, factor.size)] = 1
+    weights[checks.positions(indices, name, factor.size, factor.labels)] = 1
     return weights
 
 

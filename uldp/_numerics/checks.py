@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import stat
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from io import BufferedReader
 from numbers import Integral, Rational, Real
@@ -277,8 +277,10 @@ def mask(values: ArrayLike, name: str, size: int) -> NDArray[np.bool_]:
     return array.copy()
 
 
-def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
-    """Return distinct positions in ``range(size)``, in increasing order."""
+def positions(
+    values: ArrayLike, name: str, size: int, labels: Sequence[Any] | None = None
+) -> NDArray[np.intp]:
+    """Return distinct positions in ``range(size)``, increasing; an error shows a label."""
     array = integers(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
@@ -289,7 +291,8 @@ def positions(values: ArrayLike, name: str, size: int) -> NDArray[np.intp]:
         raise ValueError(f"{name} must lie in 0..{size - 1}, got {wrong}")
     unique, times = np.unique(array, return_counts=True)
     if unique.size < array.size:
-        repeated = unique[times > 1][0]
+        place = unique[times > 1][0]
+        repeated = place if labels is None else repr(labels[place])
         raise ValueError(f"{name} must not repeat a value, got {repeated} more than once")
     return unique.astype(np.intp)
 

@@ -35,6 +35,11 @@ def compose(first: Channel, second: Channel | Sequence[Channel]) -> Channel:
     -------
     Channel
         From X to Y0 × Y1; the output (y0, y1) has the index y0 |Y1| + y1.
+
+    Raises
+    ------
+    ValueError
+        If the matrix would have more than 2^24 entries.
     """
     checks.instance(first, "first", Channel)
     if isinstance(second, Channel):
@@ -75,6 +80,11 @@ def compose_repeatedly(channel: Channel, times: int) -> Channel:
     -------
     Channel
         From X to Y^t, the first use the most significant digit of the output's index.
+
+    Raises
+    ------
+    ValueError
+        If the matrix would have more than 2^24 entries.
     """
     checks.instance(channel, "channel", Channel)
     times = checks.whole(times, "times", least=1, most=MOST_USES)
@@ -107,6 +117,11 @@ def parallel(channel: Channel, Q: ArrayLike) -> Channel:
     -------
     Channel
         From X to Y_A × Y_B, ordered as by `compose`.
+
+    Raises
+    ------
+    ValueError
+        If the matrix would have more than 2^24 entries.
     """
     checks.instance(channel, "channel", Channel)
     matrix = checks.stochastic(Q, "Q")

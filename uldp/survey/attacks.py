@@ -198,7 +198,8 @@ def _sum_over(targets: Any, mechanism: Mechanism) -> Array:
     """Return w for which D_y w is what a report adds to n Σ p̂ over the targets."""
     checks.instance(mechanism, "mechanism", Mechanism)
     domain = mechanism.domain
-    chosen = checks.positions(chosen_values(domain, targets, "targets"), "targets", domain.size)
+    indices = chosen_values(domain, targets, "targets")
+    chosen = checks.positions(indices, "targets", domain.size, domain.labels)
     if not chosen.size:
         raise ValueError("targets must hold at least one value, got none")
     weights = np.zeros(domain.size)

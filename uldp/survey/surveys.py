@@ -135,12 +135,12 @@ class Survey:
         )
 
     @classmethod
-    def from_json(cls, text: str | bytes, *, old: bool = False) -> Survey:
+    def from_json(cls, text: str | wire.BytesLike, *, old: bool = False) -> Survey:
         """Return the survey of a file.
 
         Parameters
         ----------
-        text : str or bytes
+        text : str or bytes-like
             The file's content. Bytes are safest: to read a file as text may change its line
             endings, and so the survey.
         old : bool, optional
@@ -449,12 +449,12 @@ class Tallies(Mapping[str, Tally]):
         _save(self.to_json(), path)
 
     @classmethod
-    def from_json(cls, text: str | bytes, *, old: bool = False) -> Tallies:
+    def from_json(cls, text: str | wire.BytesLike, *, old: bool = False) -> Tallies:
         """Return the tallies of a file.
 
         Parameters
         ----------
-        text : str or bytes
+        text : str or bytes-like
             What `to_json` returned.
         old : bool, optional
             Whether their survey may be one that only version 1.0.0 took (see `Survey.from_json`).
@@ -618,17 +618,18 @@ def empty_tally(mechanism: Mechanism) -> Tally:
     return Tally(mechanism, 0, np.zeros(mechanism.tally_shape, dtype=np.int64))
 
 
-def _decoded(text: str | bytes) -> str:
+def _decoded(text: str | wire.BytesLike) -> str:
     """Return the text of a file, or say that it holds messages."""
     if isinstance(text, str):
         return text
-    if not isinstance(text, bytes):
+    if not isinstance(text, wire.BytesLike):
         raise TypeError(
             f"text must be a string or bytes, got {type(text).__name__}; load reads a file"
         )
-    if text.startswith(wire.MAGIC):
+    content = bytes(text)
+    if content.startswith(wire.MAGIC):
         raise ValueError("these are messages, which `uldp tally` counts by a survey file")
-    return text.decode()
+    return content.decode()
 
 
 @lru_cache(maxsize=1)

@@ -160,7 +160,7 @@ def unpack(message: object) -> tuple[bytes, int, int, memoryview]:
     return digest, question, width, content[HEADER.size : end]
 
 
-def split(data: bytes | BinaryIO, longest: int) -> Iterator[bytes]:
+def split(data: BytesLike | BinaryIO, longest: int) -> Iterator[bytes]:
     """Split messages that follow one another, as in a file to which they were appended.
 
     From the left an intact message is taken whole, whatever stands in its reports. So a file of
@@ -175,7 +175,7 @@ def split(data: bytes | BinaryIO, longest: int) -> Iterator[bytes]:
 
     Parameters
     ----------
-    data : bytes or file
+    data : bytes-like or file
         The messages, or a file that is open for reading bytes.
     longest : int
         The length of the longest message that is expected.
@@ -185,7 +185,7 @@ def split(data: bytes | BinaryIO, longest: int) -> Iterator[bytes]:
     bytes
         A message, or bytes that are not one.
     """
-    file = io.BytesIO(data) if isinstance(data, bytes) else data
+    file = io.BytesIO(data) if isinstance(data, BytesLike) else data
     if not hasattr(file, "read"):
         raise TypeError(f"data must be bytes or a file, got {type(data).__name__}")
     most = checks.whole(longest, "longest", least=1)

@@ -41,6 +41,7 @@ def written(figure: Figure) -> ElementTree.Element:
             if child.tag.endswith("metadata"):
                 parent.remove(child)
     _number_names(root)
+    # For images that stand alone; the book has this rule in its own style sheet.
     for style in root.iter(f"{SVG}style"):
         style.text = f"{style.text} text{{white-space: pre}}"
     for text in root.iter(f"{SVG}text"):
