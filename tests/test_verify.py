@@ -151,12 +151,14 @@ def test_a_loss_is_caught_that_is_larger_at_a_random_p_or_a_step_toward_it():
         ([L2 + 1 / nu, losses.l2_loss], ["RR"], sp.true, ArithmeticError, "is no number"),
         ([sp.sqrt(-L2), losses.l2_loss], ["uRR"], sp.true, ArithmeticError, "is no number"),
         ([L2, losses.l2_loss], ["RR"], nu > 0, ArithmeticError, "have 0 cases with nu > 0"),
+        ([L2, losses.l2_loss], ["uRR"], sp.Eq(nu, 7), ArithmeticError, r"have [1-9]\d? cases with"),
         ([variances(URR), found], ["RR"], sp.true, ArithmeticError, "no value of X_N to try"),
         ([L2], ["RR"], sp.true, ValueError, "two sides"),
         ([L2, losses.l2_loss], [], sp.true, ValueError, "a mechanism"),
         ([L2, losses.l2_loss], ["uBD"], sp.true, ValueError, "of must be one of RR, RAPPOR"),
         ([URR, found], ["uRR"], sp.true, ArithmeticError, "shapes"),
         ([L2, lambda *_: np.nan], ["RR"], sp.true, ArithmeticError, "DESIRED: array\\(nan"),
+        ([lambda *_: np.nan] * 2, ["RR"], sp.true, ArithmeticError, "array\\(nan"),
     ],
 )
 def test_what_cannot_be_tried_is_an_error(monkeypatch, sides, of, only, error, message):
