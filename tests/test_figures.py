@@ -144,6 +144,13 @@ def test_a_narrow_figure_has_its_panels_one_below_the_other() -> None:
     assert all(ax.yaxis.label.get_visible() for ax in (above, below))
 
 
+def test_a_label_of_its_own_that_a_panel_gets_later_is_in_the_wide_drawing() -> None:
+    _, second = figures.curves(CURVES, "x", "y", sharey=False)
+    second.set_ylabel("other")
+    wide = ElementTree.fromstring(second.figure.svg())
+    assert {"y", "other"} <= {text.text for text in wide.findall(f"./{SVG}g//{SVG}text")}
+
+
 def test_a_drawing_has_its_narrow_form_inside_and_is_the_same_each_time() -> None:
     text, again = (figures.curves(CURVES, "ε", "loss")[0].figure.svg() for _ in range(2))
     assert text == again

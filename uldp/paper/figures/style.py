@@ -203,6 +203,7 @@ class Picture(Figure):
 
         Pages show one of the two, by their width.
         """
+        self.arrange(WIDE, self.get_figheight(), self.columns)  # for labels that came later
         wide = svg.written(self)
         self.narrow()
         narrow = svg.written(self)
