@@ -65,7 +65,7 @@ def test_losses_of_estimators_are_written_and_those_near_the_least_are_bold() ->
     ax, _ = losses_by_estimator({"RR": losses, "uRR": losses}, ["0.1", "1"])
     written = [(text.get_text(), text.get_weight()) for text in ax.texts]
     assert written == [("3,000", "normal"), ("8.0", "bold"), ("50", "bold"), ("10", "normal")]
-    np.testing.assert_allclose(ax.images[0].get_array(), np.log10([[60, 1], [1, 1.25]]))
+    np.testing.assert_allclose(ax.images[0].get_array(), np.log10([[10, 1], [1, 1.25]]))
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["as counted", "EM"]
 
 
