@@ -117,7 +117,7 @@ def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
     ax.set_yticks(rows, [name.get_text() for name in ax.get_yticklabels()])
     ax.set_ylim(rows[-1] + 0.5, -0.5)
     style.number_axes([ax], "x")
-    ax.set_xlabel("factor (logarithmic)")
+    ax.set_xlabel("level, as a factor $e^{ε}$ (logarithmic)")
     style.note(ax, "strokes: what is promised · dots: what is found")
     return ax
 
