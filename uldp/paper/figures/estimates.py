@@ -96,7 +96,7 @@ def estimates_with_errors(
     step = 0.7 / len(looks)
     places = step * (np.arange(len(looks)) - (len(looks) - 1) / 2)
     truths = None if truth is None else distribution_over(domain, truth, "truth")[shown]
-    ax.axvline(0, **style.LEVEL)
+    ax.axvline(0, color=style.FAINT)
     if truths is not None:
         ax.vlines(truths, rows - 0.4, rows + 0.4, color=style.MUTED, linewidth=1)
     for (name, look), place in zip(looks.items(), places, strict=True):
