@@ -76,6 +76,12 @@ def test_what_is_right_agrees(derived, package, of, options):
     assert of == ["RR"] or sum(map(int, found.groups())) <= 50
 
 
+def test_about_one_share_in_five_is_zero():
+    shares = []
+    verify.agree(lambda _, p, n: shares.extend(p) or n, lambda *case: case[2], of=["RR"])
+    assert np.mean(np.equal(shares, 0)) == pytest.approx(0.2, abs=0.05)
+
+
 def test_a_formula_as_printed_is_a_side_of_its_own():
     as_printed = 2 * (s - sigma) / (n * u) + s * (s - 1) / (n * u**2) + (1 - q) / n
     verify.agree(L2, as_printed, losses.l2_loss, of=RESPONSE)
