@@ -31,8 +31,11 @@ Loss = Literal["tv", "mse"]
 LABELS: dict[Loss, str] = {"tv": "half the sum of errors (TV)", "mse": "squared error (MSE)"}
 TITLES = {"em": "EM", "mle": "maximum likelihood", "norm_sub": "Norm-Sub"}
 LOOKS_OF_KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
-MIXED = "empirical and no privacy: lines forecast, dots measured · all others: measured"
-MEASURED = "no privacy: forecast · all others: measured"
+MIXED = (
+    "empirical (on its own scale), no privacy: lines forecast, dots measured ·\n"
+    "others: measured · bars: two standard errors"
+)
+MEASURED = "no privacy: forecast · others: measured · bars: two standard errors"
 FOUR_ATTRIBUTES = 400
 AT_LN_K = "ε (thick line: ε = ln k)"
 
