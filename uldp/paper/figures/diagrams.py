@@ -37,7 +37,6 @@ BOLD_OTHER: style.Look = {"color": style.OTHER, "linewidth": 2.2, "linestyle": "
 THIN: style.Look = {"color": style.SENSITIVE, "linewidth": 1.3, "linestyle": "-"}
 DASHED: style.Look = {"color": style.MUTED, "linewidth": 1.1, "linestyle": "--"}
 SECRET: style.Look = {"color": style.ACCENT, "linewidth": 2.4, "linestyle": "-."}
-SAME: style.Look = {"color": style.MUTED, "linewidth": 1.3, "linestyle": "-"}
 _SPACING = 3.2
 _GAP = 0.7
 
@@ -147,12 +146,13 @@ def rappor_diagram(mechanism: UtilityOptimizedRappor) -> Axes:
         style.write(ax, (-0.2, top - 2.2), "Pr[1]", ha="right")
         for place, (mine, probability) in enumerate(zip(own, ones, strict=True)):
             color = style.SENSITIVE if place < s else style.OTHER
-            symbols = ("$d_1$", "θ") if place < s else ("0", r"$1\!-\!d_2$")
+            symbols = ("$d_1$", "θ") if place < s else ("", r"$1\!-\!d_2$")
             _draw_cell(ax, (place, top - 1), float(mine), color, str(int(mine)))
             draw_arrow(ax, (place + 0.5, top - 1), (place + 0.5, top - 1.7), style.DOTTED)
-            _draw_cell(ax, (place, top - 2.7), probability, color, symbols[int(mine)])
-            if symbols[int(mine)] != "0":
-                style.write(ax, (place + 0.5, top - 3.0), f"{probability:.3f}".removeprefix("0"))
+            written = f"{probability:.3f}".removeprefix("0") if probability else "0"
+            _draw_cell(ax, (place, top - 2.7), probability, color, written)
+            if probability:
+                style.write(ax, (place + 0.5, top - 3.0), symbols[int(mine)])
     ends = (0, s, style.SENSITIVE), (s, k, style.OTHER)
     for (left, right, color), name in zip(ends, VALUES, strict=True):
         if left < right:
@@ -195,15 +195,15 @@ def overview(user: PersonalizedMechanism) -> Axes:
         Column(middle, "intermediate", secret),
         Column(outer, "reports", secret),
     )
-    arrows = [Arrow(0, x, secret.get(x, x), SECRET if x in secret else SAME) for x in values]
+    own = {x: BOLD_SENSITIVE if x in shielded else BOLD_OTHER for x in labels}
+    arrows = [Arrow(0, x, secret.get(x, x), SECRET if x in secret else own[x]) for x in values]
     for row, column in np.argwhere(common.transition_matrix() > 0):
         if labels[row] not in secret:
-            own = BOLD_SENSITIVE if labels[row] in shielded else BOLD_OTHER
-            stroke = own if row == column else style.DOTTED
+            stroke = own[labels[row]] if row == column else style.DOTTED
             arrows.append(Arrow(1, labels[row], labels[column], stroke))
     words = (
-        "dash-dotted: her secret, to a bot · thin: unchanged\n"
-        "thick: kept · dotted: another report · grey: never sent by her"
+        "dash-dotted: her secret, to a bot · solid: unchanged ·\n"
+        "dotted: another report · grey: never sent by her"
     )
     return arrow_diagram(columns, arrows, words)
 
@@ -223,7 +223,7 @@ def matrix_diagram(mechanisms: Mapping[str, Mechanism]) -> NDArray[Any]:
     for ax, (title, mechanism) in zip(axes, mechanisms.items(), strict=True):
         _draw_mechanism(ax, mechanism)
         ax.set_title(title)
-    style.name_axes(axes, "values that the report supports", "true value")
+    style.name_axes(axes, "values that the report supports", "value held")
     return axes
 
 
