@@ -2,7 +2,7 @@
 
 import { lossesWithin, supportOf, worstMass } from "./model.mjs";
 import {
-  PALE, PLAIN, Panel, choice, columns, inPercent, lookOf, part, percent, planned, privacy, slider,
+  FAINT, PALE, Panel, choice, columns, inPercent, lookOf, part, percent, planned, privacy, slider,
   written,
 } from "./kit.mjs";
 
@@ -33,7 +33,7 @@ part("worst-case", {
     const highest = Math.max(...supports.map(({ level }) => level));
     const look = lookOf(mechanism);
     const left = new Panel({
-      title: "Loss / loss if nobody holds one", width: size.width, height: 260,
+      title: "Loss / loss at 0%", width: size.width, height: 260,
       at: mass, moves: "mass",
       x: { from: 0, to: 1, write: inPercent, label: "share of sensitive answers",
         say: (one) => `Share ${inPercent(one)}` },
@@ -41,7 +41,6 @@ part("worst-case", {
         write: (one) => written(one), say: percent }),
     });
     left.rule({ x: mass }).line(MASSES, curve, look, mechanism);
-    left.dots([mass], [here], { ...PLAIN, marker: "circle" });
     left.dots([worst], [most], { ...look, marker: "star" });
     const right = new Panel({
       title: "How often a value is supported", width: size.width, height: 260,
@@ -58,7 +57,7 @@ part("worst-case", {
     const levels = supports.map(({ level }) => written(level));
     return {
       drawing: [left, right],
-      keys: [["here", { ...PLAIN, line: undefined, marker: "circle" }],
+      keys: [["here", FAINT],
         ["the worst case", { ...look, line: undefined, marker: "star" }],
         ["reports of those who hold another value", { color: PALE.color, marker: "square" }],
         ["of the holders", { color: look.color, marker: "square" }]],
