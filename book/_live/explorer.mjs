@@ -154,7 +154,7 @@ part("explorer", {
     ask: choice("Question", Object.fromEntries(Object.entries(QUESTIONS).map(
       ([key, [text]]) => [key, text])), "users", { at: "top", style: "live-tabs" }),
     k: whole("Possible answers", 2, MOST_ANSWERS, 400, { at: "folded" }),
-    s: stepped("Sensitive answers", stops, ({ k }) => k, 76,
+    s: stepped("Sensitive", stops, ({ k }) => k, 76,
       (s, { k }) => `${thousands(s)} of ${thousands(k)}`, { ends: ["1", "all"] }),
     epsilon: privacy(1),
     target: slider("Estimated wrongly", TARGETS, 0.05, inPercent,

@@ -22,6 +22,7 @@ const HEADER = [
   ["format", 4], ["version", 2], ["question", 2], ["bytes in a report", 4], ["reports", 4],
   ["survey", 32],
 ];
+const PEAK = { color: "var(--ink)", marker: "down" };
 const PRIORS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99];
 
 /** The shares of the answers among those of 13 and older in the census table. */
@@ -134,7 +135,7 @@ function reportInWords(question, report, protectedValues) {
 }
 
 /** What is believed of each answer, before and after. */
-function beliefs(prior, after, own, width) {
+function beliefs(prior, after, own, most, width) {
   const panel = new Panel({
     width, height: 38 * ANSWERS.length + 48,
     x: { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], write: inPercent, label: "belief" },
@@ -156,6 +157,7 @@ function beliefs(prior, after, own, width) {
       style: `fill: var(--${isInside ? "page" : "ink"})`,
     }, `${percent(prior[x])} → ${percent(after[x])}`);
   });
+  panel.dots([most], [own - 0.29], PEAK);
   return panel;
 }
 
@@ -185,17 +187,18 @@ part("respondent", {
     const isProtected = question.sensitiveValues.includes(own);
     const odds = (after[own] * (1 - before)) / ((1 - after[own]) * before);
     const isProof = ROWS.every((x) => x === own || chances[x] === 0);
-    const most = percent(suspicion(before, epsilon));
+    const most = isProtected ? suspicion(before, epsilon) : NaN;
     const steps = stepsOf(coins.notes, values);
     return {
-      drawing: [beliefs(prior, after, own, width)],
-      keys: [["believed before the report; in colour, after it", BEFORE]],
+      drawing: [beliefs(prior, after, own, most, width)],
+      keys: [["believed before the report; in colour, after it", BEFORE],
+        ...(isProtected ? [["at most, after any report", PEAK]] : [])],
       said: [
         "Your phone sends ", ...reportInWords(question, reports, values),
         `. Somebody who gave a chance of ${inPercent(before)} to your being ${answer} now gives `,
         "it ", bold(percent(after[own])),
         ...(isProof ? [": the report proves it."] : [
-          isProtected ? `; no report could make it more than ${most}. ` : ". ",
+          isProtected ? `; no report could make it more than ${percent(most)}. ` : ". ",
           element("span", { class: "live-quiet" },
             `The odds have changed by a factor of ${written(odds)}; the largest factor of a ` +
             `${isProtected ? "" : "protected "}report is ${written(Math.exp(epsilon))}.`),
@@ -367,12 +370,12 @@ part("tomorrow", {
     const panel = new Panel({
       width, height: 280, at: days,
       x: { from: 0, to: DAYS.at(-1), log: true, shift: 1, ticks: [0, 1, 2, 5, 10, 20, 50, 100],
-        label: "day", say: (day) => `Day ${day}` },
+        label: "day (logarithmic)", say: (day) => `Day ${day}` },
       y: { from: 0, to: 1, write: inPercent, say: percent, ticks: [0, 0.25, 0.5, 0.75, 1],
         label: `believed: ${answer}` },
     });
     const end = isProved ? 1 : Math.min(path[days], 1 - Number.EPSILON);
-    panel.rule({ x: days });
+    panel.rule({ x: days }, { ...PLAIN, width: 1 });
     panel.line(at, most, FAINT, "at most").line(at, path, ACCENT, "new reports");
     panel.line(at, kept, FIRST, "first report again");
     panel.names(days, [[`new ${percent(end)}`, end, ACCENT, BELOW],
