@@ -298,7 +298,7 @@ def pair_levels(
     height = 0.6 + 2.6 * -(-len(panels) // 2)
     axes = style.make_axes(len(panels), height, 2, sharex=True, sharey=True, narrow=2)
     colors = [style.SENSITIVE if x in sensitive else style.OTHER for x in range(k)]
-    slant: style.Look = {"rotation": 30, "ha": "right"} if len(max(labels, key=len)) > 3 else {}
+    slant: style.Look = {"rotation": 45, "ha": "right"} if len(max(labels, key=len)) > 3 else {}
     matrices = np.array(list(panels.values()), dtype=float)
     highest = matrices[np.isfinite(matrices)].max()
     for ax, title, levels in zip(axes, panels, matrices, strict=True):
