@@ -68,9 +68,8 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
         _mark_edges(ax, ratios["ULDP"], ratios["LDP"], floor)
         _fill(ax, ratios, floor)
         for name, at, of in levels.names:
-            line = {"arrowstyle": "-", "linewidth": 0.8, "color": style.INK}
-            look = MIDDLE | {"arrowprops": line}
-            ax.annotate(name, of, at, annotation_clip=False, **look)
+            line = {"arrowstyle": "-", "linewidth": 0.8, "color": style.INK} if at != of else None
+            ax.annotate(name, of, at, annotation_clip=False, arrowprops=line, **MIDDLE)
         for label, place in levels.points.items():
             ax.plot(*place, "o", color=style.INK, markerfacecolor="white", clip_on=False, zorder=5)
             ax.annotate(
