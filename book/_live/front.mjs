@@ -91,6 +91,8 @@ part("front", {
       found[name] = { mse: l2, typical: Math.sqrt(l2 / LABELS) };
       if (drawn.includes(name)) found[name].estimate = estimated(name, question);
     }
+    const isBeyond = drawn.some((name) =>
+      found[name].estimate.some((share, x) => 100 * Math.abs(share - truth[x]) > EDGE));
     const ratio = found[pair].mse / found[PAIRS[pair]].mse;
     const [alone] = inTurn;
     const [all, few] = ["RR", "uRR"].map((name) =>
@@ -111,7 +113,7 @@ part("front", {
       ],
       keys: [["a sensitive answer", { ...HIDDEN, marker: "circle" }],
         ["any other answer", { ...OTHER, marker: "circle" }],
-        ["beyond the axis", { color: "var(--muted)", marker: "up" }]],
+        ...(isBeyond ? [["beyond the axis", { color: "var(--muted)", marker: "up" }]] : [])],
       said: [
         element("span", { class: "live-number" }, `${times(ratio)}×`),
         element("span", {}, isAll
