@@ -30,7 +30,7 @@ part("belief", {
     });
     panel.errors([before], [least], [most], PLAIN);
     panel.names(before, [
-      [`at most ${percent(most)}`, most, ACCENT], ["as before", before, FAINT],
+      [`at most ${percent(most)}`, most, ACCENT], ["before", before, FAINT],
       [`at least ${percent(least)}`, least, LEAST],
     ]);
     return {
