@@ -32,10 +32,10 @@ LABELS: dict[Loss, str] = {"tv": "half the sum of errors (TV)", "mse": "squared 
 TITLES = {"em": "EM", "mle": "maximum likelihood", "norm_sub": "Norm-Sub"}
 LOOKS_OF_KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
 MIXED = (
-    "empirical (on its own scale), no privacy: lines forecast, dots measured ·\n"
+    "empirical (on its own scale): lines forecast, dots measured · no privacy: forecast ·\n"
     "others: measured · bars: two standard errors"
 )
-MEASURED = "no privacy: forecast · others: measured · bars: two standard errors"
+MEASURED = "no privacy: line forecast, dots measured · others: measured · bars: two standard errors"
 FOUR_ATTRIBUTES = 400
 AT_LN_K = "ε (thick line: ε = ln k)"
 
