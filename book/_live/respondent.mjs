@@ -292,7 +292,7 @@ part("neighbours", {
     });
     names.forEach((name, row) => {
       const { estimate, errors, expected } = found[name];
-      const look = { ...lookOf(name), marker: row ? "square" : "circle" };
+      const look = { ...lookOf(name), marker: "circle" };
       const y = ROWS.map((x) => x + (names.length === 1 ? 0 : row ? 0.14 : -0.26));
       const off = estimate.map((one, x) => 100 * (one - shares[x]));
       const bars = expected.map((one) => 100 * SURE * one);
