@@ -165,7 +165,6 @@ class Survey {
   #digest;
 
   constructor({ text, content }, mostEpsilon) {
-    if (/\p{Surrogate}/u.test(text)) throw refusal("the file", "text that UTF-8 can hold");
     if (kindOf(content) !== "Object") throw refusal("the file", "an object");
     if (![2, 3].includes(content.uldp)) throw refusal("uldp", "the format, 2 or 3");
     checkKeys(content, "the file", ["uldp", "id", "questions"], ["repeat"]);

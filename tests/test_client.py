@@ -1197,6 +1197,12 @@ def test_what_looks_the_same_is_refused_by_both_readers():
         texts.append({**plain, "tags": pair})
     texts += [{**plain, "labels": ["a", blank]} for blank in (" ", "\u200b\xa0", "\u2800")]
     texts = [json.dumps({**STRINGS, "questions": [one]}) for one in texts]
+    twins = [
+        {**plain, "name": f"{i}", "text": f"yes{end}?"} for i, end in enumerate(["", "\u200b"])
+    ]
+    texts.append(json.dumps({**STRINGS, "questions": twins}))
+    half = {**plain, "labels": ["yes", "\ud800"]}  # of a character: no UTF-8 has it
+    texts.append(json.dumps({**STRINGS, "questions": [half]}, ensure_ascii=False))
     assert None not in ask("refusedSurveys", texts)
     assert not any(map(accepts, texts))
     right = json.dumps({**STRINGS, "questions": [{**plain, "labels": ["a b", "ab", " a", "b "]}]})
