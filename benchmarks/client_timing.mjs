@@ -4,16 +4,18 @@
 //
 // Times single calls of `privatize`, a sensitive and a non-sensitive answer in random order, and
 // prints for each mechanism the AUC of the duration: the probability that a sensitive answer takes
-// longer than another one, ties counted by half. 0.5 tells nothing. The error is that of the rank
-// sum if the two have the same law, sqrt((a + b + 1)/(12 a b)).
+// longer than another one, ties counted by half. 0.5 tells nothing. In each process labels lie
+// elsewhere in memory, and some are found sooner; so the calls are shared out among several, and
+// the error is that of the mean of their AUCs.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 import { parseSurvey } from "../client/uldp.mjs";
 
-const CALLS = Number(process.argv[2] ?? 400_000);
+const CALLS = Number(process.argv[2] ?? 800_000);
 const WARM_UP = 20_000;
+const PROCESSES = 20;
 const LABELS = Array.from({ length: 40 }, (_, i) => `answer ${10 + i}`);
 const SENSITIVE = LABELS.filter((_, i) => i % 4 === 0);
 const MECHANISMS = {
@@ -26,13 +28,16 @@ const SHARED = { labels: LABELS, sensitive: SENSITIVE, epsilon: 1 };
 const questions = Object.entries(MECHANISMS).map(([name, own]) => ({ name, ...SHARED, ...own }));
 questions.push({ name: "uRR, secret map", ...SHARED, tags: ["home"], mechanism: "uRR" });
 const survey = parseSurvey(JSON.stringify({ uldp: 3, id: "timing", questions }));
-const SECRETS = new Map([[LABELS[1], "home"], [LABELS[6], "home"]]);
+const SECRETS = new Map([[LABELS[2], "home"], [LABELS[6], "home"]]);
 
-/** As many other answers as sensitive ones; with a secret map, the latter are those that are in it. */
+/**
+ * As many other answers as sensitive ones, each the next in the list, since later labels are found
+ * sooner; with a secret map, the latter are those that are in it.
+ */
 function answersTo(name) {
   const isPersonal = name === "uRR, secret map";
   const sensitive = isPersonal ? [...SECRETS.keys()] : SENSITIVE;
-  const others = LABELS.filter((one) => !SENSITIVE.includes(one) && !SECRETS.has(one));
+  const others = LABELS.filter((_, i) => i % 4 === 1);
   const options = isPersonal ? { secrets: SECRETS } : undefined;
   return { groups: [others.slice(0, sensitive.length), sensitive], options };
 }
@@ -66,18 +71,33 @@ function auc(others, sensitive) {
 }
 
 const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1] / 1000;
+const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+
+/** The AUC and both medians of each question, in this process. */
+function measured(calls) {
+  return questions.map(({ name }) => {
+    durations(name, WARM_UP);
+    const [others, sensitive] = durations(name, calls);
+    return [auc(others, sensitive), median(others), median(sensitive)];
+  });
+}
+
+if (process.argv[3] === "alone") {
+  console.log(JSON.stringify(measured(CALLS)));
+  process.exit();
+}
 
 const [, version] = readFileSync(new URL("../CITATION.cff", import.meta.url), "utf8").match(/^version: (.+)$/m);
 const git = (...words) => execFileSync("git", words, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
 const commit = git("rev-parse", "--short", "HEAD") + (git("status", "--porcelain", "../client") ? ", changed" : "");
-console.log(`# node benchmarks/client_timing.mjs, Node ${process.version}, times in µs, uldp ${version}; commit ${commit}`);
+console.log(`# node benchmarks/client_timing.mjs, Node ${process.version}, ${PROCESSES} processes, times in µs, uldp ${version}; commit ${commit}`);
 console.log("question,calls,auc,error,median of others,median of sensitive");
-for (const { name } of questions) {
-  durations(name, WARM_UP);
-  const [others, sensitive] = durations(name, CALLS);
-  const [a, b] = [others.length, sensitive.length];
-  const error = Math.sqrt((a + b + 1) / (12 * a * b));
-  const found = [auc(others, sensitive), error].map((number) => number.toFixed(4));
-  const medians = [others, sensitive].map((times) => median(times).toFixed(2));
-  console.log([`"${name}"`, CALLS, ...found, ...medians].join(","));
-}
+const own = [import.meta.filename, String(CALLS / PROCESSES), "alone"];
+const runs = Array.from({ length: PROCESSES }, () => JSON.parse(execFileSync(process.execPath, own)));
+questions.forEach(({ name }, i) => {
+  const [aucs, ...medians] = [0, 1, 2].map((j) => runs.map((run) => run[i][j]));
+  const center = mean(aucs);
+  const error = Math.sqrt(mean(aucs.map((one) => (one - center) ** 2)) / (PROCESSES - 1));
+  const found = [center, error].map((number) => number.toFixed(4));
+  console.log([`"${name}"`, CALLS, ...found, ...medians.map((one) => mean(one).toFixed(3))].join(","));
+});
