@@ -44,7 +44,7 @@ function ratios(users) {
 part("finite", {
   controls: {
     users: slider("People, n", USERS, 20, thousands),
-    expected: slider("Expected number of reports, nm", ({ users }) =>
+    expected: slider("Expected number of reports, n × m", ({ users }) =>
       EXPECTED.filter((one) => one <= users / 2), 0.5),
   },
   show({ users, expected }, { width, still }) {
@@ -52,8 +52,8 @@ part("finite", {
     const [few, many] = [ratios(users), ratios(MANY)];
     const panel = new Panel({
       width, height: 320, at: expected, moves: "expected",
-      x: { from: LEAST, to: MOST, log: true, label: "expected number of reports, nm",
-        say: (one) => `nm = ${written(one)}` },
+      x: { from: LEAST, to: MOST, log: true, label: "expected number of reports, n × m",
+        say: (one) => `n × m = ${written(one)}` },
       y: still({ from: 0, to: users < 3 ? 1.4 : 1.2, write: inPercent, say: percent,
         label: "exact error / central limit theorem" }),
     });

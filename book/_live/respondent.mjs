@@ -151,13 +151,14 @@ function beliefs(prior, after, own, most, width) {
     bar(prior[x], -15, 8, { style: `fill: ${BEFORE.color}` });
     bar(after[x], -6, 19, { style: `fill: ${color}` });
     const isInside = after[x] > 0.6;
+    const end = x === own && most < 0.6 ? most : after[x]; // behind the mark of the most
     panel.add("text", {
-      x: panel.x(after[x]) + (isInside ? -8 : 8), y: panel.y(x) + 8, class: "live-name",
+      x: panel.x(end) + (isInside ? -8 : 8), y: panel.y(x) + 8, class: "live-name",
       "text-anchor": isInside ? "end" : "start",
       style: `fill: var(--${isInside ? "page" : "ink"})`,
     }, `${percent(prior[x])} → ${percent(after[x])}`);
   });
-  panel.dots([most], [own - 0.29], PEAK);
+  panel.dots([most], [own], PEAK);
   return panel;
 }
 

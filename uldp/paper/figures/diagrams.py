@@ -199,11 +199,12 @@ def overview(user: PersonalizedMechanism) -> Axes:
     arrows = [Arrow(0, x, secret.get(x, x), SECRET if x in secret else own[x]) for x in values]
     for row, column in np.argwhere(common.transition_matrix() > 0):
         if labels[row] not in secret:
-            stroke = own[labels[row]] if row == column else style.DOTTED
+            dotted = style.DOTTED | {"color": own[labels[row]]["color"]}
+            stroke = own[labels[row]] if row == column else dotted
             arrows.append(Arrow(1, labels[row], labels[column], stroke))
     words = (
-        "dash-dotted: her secret, to a bot · solid: unchanged ·\n"
-        "dotted: another report · grey: never sent by her"
+        "dash-dotted: her secret, to a bot · solid: unchanged\n"
+        "dotted: another report · grey names: never sent by her"
     )
     return arrow_diagram(columns, arrows, words)
 
