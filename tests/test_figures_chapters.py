@@ -114,7 +114,7 @@ def test_promises_are_drawn_at_their_factors_and_what_is_broken_is_said() -> Non
     cases = {"kept": (3.0, 3.0), "below": (4.0, 2.0), "broken": (3.0, 5.5), "none": (3.0, np.inf)}
     ax = properties.promises(cases)
     words = [text.get_text() for text in ax.texts]
-    assert words == ["broken", "no level at all"]
+    assert words == ["3", "2", "5.5, broken", "no level at all"]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(cases)
     promised = np.array(ax.collections[1].get_segments())[:, 0, 0]
     np.testing.assert_array_equal(promised, [3, 4, 3, 3])

@@ -663,6 +663,7 @@ const MARKERS = {
   down: "M0 4.5l4 -8h-8z",
   left: "M-4.5 0l8 4v-8z",
   right: "M4.5 0l-8 4v-8z",
+  upright: "M-1 -14h2v28h-2z",
   star: "M0 -6l1.5 4.2h4.4l-3.5 2.7l1.3 4.3l-3.7 -2.6l-3.7 2.6l1.3 -4.3l-3.5 -2.7h4.4z",
 };
 export const PLAIN = { color: "var(--ink)", line: "solid", width: 2 };

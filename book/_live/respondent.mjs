@@ -22,7 +22,7 @@ const HEADER = [
   ["format", 4], ["version", 2], ["question", 2], ["bytes in a report", 4], ["reports", 4],
   ["survey", 32],
 ];
-const PEAK = { color: "var(--ink)", marker: "down" };
+const PEAK = { color: "var(--ink)", marker: "upright" };
 const PRIORS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99];
 
 /** The shares of the answers among those of 13 and older in the census table. */

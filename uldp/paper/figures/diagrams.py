@@ -203,7 +203,7 @@ def overview(user: PersonalizedMechanism) -> Axes:
             stroke = own[labels[row]] if row == column else dotted
             arrows.append(Arrow(1, labels[row], labels[column], stroke))
     words = (
-        "dash-dotted: her secret, to a bot · solid: unchanged\n"
+        "dash-dotted: her secret, to a bot · solid: unchanged ·\n"
         "dotted: another report · grey names: never sent by her"
     )
     return arrow_diagram(columns, arrows, words)

@@ -32,8 +32,8 @@ LABELS: dict[Loss, str] = {"tv": "half the sum of errors (TV)", "mse": "squared 
 TITLES = {"em": "EM", "mle": "maximum likelihood", "norm_sub": "Norm-Sub"}
 LOOKS_OF_KINDS: dict[str, Look] = {"forecast": {}, "measured": style.DOTS}
 MIXED = (
-    "empirical (on its own scale): lines forecast, dots measured · no privacy: forecast ·\n"
-    "others: measured · bars: two standard errors"
+    "empirical (on its own scale): lines forecast, dots measured · others: measured ·\n"
+    "no privacy: forecast · bars: two standard errors"
 )
 MEASURED = "no privacy: line forecast, dots measured · others: measured · bars: two standard errors"
 FOUR_ATTRIBUTES = 400

@@ -168,5 +168,5 @@ def losses_by_estimator(
         ax.tick_params(length=0)
     style.name_axes(axes, "ε", "")
     bold = "bold: within 5% of the column's least"
-    style.note(axes, f"percent estimated wrongly · {bold} · stronger shade: farther from it")
+    style.note(axes, f"half of all errors in % · {bold} · stronger shade: farther from it")
     return axes

@@ -83,8 +83,8 @@ def definition_regions(panels: Mapping[str, Levels], epsilon: float) -> NDArray[
 def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
     """Draw the promised and the found e^level of cases, one in a row, on a logarithmic axis.
 
-    A text beside the found level says if the promise is broken. A mark without a level is an arrow
-    at the right edge.
+    A text beside the found level says it, and if the promise is broken. A mark without a level is
+    an arrow at the right edge.
 
     Parameters
     ----------
@@ -107,11 +107,15 @@ def promises(cases: Mapping[str, tuple[float, float]]) -> Axes:
     for case, (end, row, color) in enumerate(zip(ends, rows, colors, strict=True)):
         marker = "o" if finite[case] else ">"
         ax.plot(end, row, marker, color=color, markersize=6, clip_on=False, zorder=3)
-        if broken[case]:
-            words = "broken" if finite[case] else "no level at all"
-            look: style.Look = {"textcoords": "offset points", "va": "center", "color": color}
-            side = ((6, 0), "left") if finite[case] else ((-4, 8), "right")
-            ax.annotate(words, (end, row), side[0], ha=side[1], weight="bold", **look)
+        verdict, weight = (", broken", "bold") if broken[case] else ("", "normal")
+        words = f"{end:.3g}{verdict}" if finite[case] else "no level at all"
+        look: style.Look = {"textcoords": "offset points", "va": "center", "color": color}
+        place, side = (6, 0), "left"
+        if end < promised[case] * (1 - TOLERANCE):
+            place, side = (-6, 0), "right"
+        elif not finite[case]:
+            place, side = (-4, 8), "right"
+        ax.annotate(words, (end, row), place, ha=side, weight=weight, **look)
     style.name_rows(ax, list(cases), [style.INK] * len(cases))
     ax.set_yticks(rows, [name.get_text() for name in ax.get_yticklabels()])
     ax.set_ylim(rows[-1] + 0.5, -0.5)
