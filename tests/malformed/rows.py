@@ -799,7 +799,7 @@ def of_surveys() -> list[Call]:
         ),
         only(
             wire.split,
-            {"data": [*NOT_BYTES, bytearray(MESSAGE)], "longest": [*NOT_WHOLE, 0, -1]},
+            {"data": NOT_BYTES, "longest": [*NOT_WHOLE, 0, -1]},
             data=MESSAGE,
             longest=99,
         ),
