@@ -4,9 +4,9 @@
 //
 // Times single calls of `privatize`, a sensitive and a non-sensitive answer in random order, and
 // prints for each mechanism the AUC of the duration: the probability that a sensitive answer takes
-// longer than another one, ties counted by half. 0.5 tells nothing. In each process labels lie
-// elsewhere in memory, and some are found sooner; so the calls are shared out among several, and
-// the error is that of the mean of their AUCs.
+// longer than another one, ties counted by half. 0.5 tells nothing. The AUCs of processes differ by
+// more than their calls explain; so these are shared out among several processes, and the error is
+// that of the mean of their AUCs.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -31,8 +31,8 @@ const survey = parseSurvey(JSON.stringify({ uldp: 3, id: "timing", questions }))
 const SECRETS = new Map([[LABELS[2], "home"], [LABELS[6], "home"]]);
 
 /**
- * As many other answers as sensitive ones, each the next in the list, since later labels are found
- * sooner; with a secret map, the latter are those that are in it.
+ * As many other answers as sensitive ones, each the next in the list, so that both kinds have like
+ * places in it; with a secret map, the latter are those that are in it.
  */
 function answersTo(name) {
   const isPersonal = name === "uRR, secret map";

@@ -64,7 +64,8 @@ part("regimes", {
     const most = Math.max(...NAMES.map((name) => exact[name][0]), 10);
     const shared = { width: size.width, height: 340, at: epsilon, moves: "epsilon" };
     const losses = new Panel({
-      ...shared, title: "Worst-case loss / no privacy", x, names: NAMES.flatMap((name) => exact[name].map((one) => `${name} ${written(one)}`)),
+      ...shared, title: "Worst-case loss / no privacy", x,
+      names: NAMES.flatMap((name) => exact[name].map((one) => `${name} ${written(one)}`)),
       y: { from: 0.7, to: 1.5 * most, log: true, say: written,
         ticks: Array.from({ length: Math.ceil(Math.log10(most)) }, (_, i) => 10 ** i) },
     });
